@@ -1,0 +1,1 @@
+"""Monte Carlo harness: does a speculative-decoding sampler draw from the law it promises?"""
