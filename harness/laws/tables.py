@@ -1,0 +1,66 @@
+"""The laws of a scenario, one row a context, and how contexts follow each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.arrays import Exact, Rows, Tokens, readonly
+
+__all__ = ["Contexts", "LawTables", "one_context"]
+
+
+@dataclass(frozen=True, slots=True)
+class Contexts:
+    """Context ids of prefixes: where each prompt starts and where a token leads.
+
+    `starts` (prompts,) are the first contexts; `successor` (contexts, V) the context after a token.
+    """
+
+    starts: Rows
+    successor: Rows
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "starts", readonly(self.starts))
+        object.__setattr__(self, "successor", readonly(self.successor))
+
+    def __len__(self) -> int:
+        return len(self.successor)
+
+    def after(self, contexts: Rows, tokens: Tokens) -> Rows:
+        """Contexts (n,) that follow `contexts` (n,) when `tokens` (n,) are committed."""
+        if len(self.successor) == 1:
+            return contexts
+        return self.successor.ravel().take(contexts * self.successor.shape[1] + tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class LawTables:
+    """Every law a rule may read, each (contexts, V), float64 or Fractions.
+
+    `p` and `q` are what the verifier reads as the target and the draft law; `proposal` is what
+    drafts are really drawn from; `target` is the promise that the output is held against. In a
+    right system `proposal` is `q` and `target` is `p`; several faults are just that they are not.
+    """
+
+    p: Exact
+    q: Exact
+    proposal: Exact
+    target: Exact
+    contexts: Contexts
+
+    def __post_init__(self) -> None:
+        for name in ("p", "q", "proposal", "target"):
+            object.__setattr__(self, name, readonly(getattr(self, name)))
+
+    @property
+    def vocabulary(self) -> int:
+        return int(self.p.shape[1])
+
+
+def one_context(p: Exact, q: Exact) -> LawTables:
+    """Tables of a single position: one row, whatever the prefix."""
+    p, q = np.atleast_2d(p), np.atleast_2d(q)
+    contexts = Contexts(np.zeros(1, np.intp), np.zeros((1, p.shape[1]), np.intp))
+    return LawTables(p=p, q=q, proposal=q, target=p, contexts=contexts)

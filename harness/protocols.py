@@ -1,0 +1,95 @@
+"""The one page a plug-in author reads: what rules, samplers and tallies promise each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+import numpy as np
+
+from harness.arrays import Bits, Counts, Rows, Tokens
+from harness.laws.categorical import Coin, Law
+from harness.laws.tables import LawTables
+from harness.trials import Round, TrialBatch
+
+__all__ = ["Procedure", "Rule", "Sampler", "Source", "Tally", "VerificationRule"]
+
+
+class Source(Protocol):
+    """Where a rule takes its chances from: a random one draws trials, a scripted one enumerates.
+
+    `rows` (m,) are the trials of the batch that ask; the other arguments are theirs, in that order.
+    """
+
+    def draw(self, law: Law, contexts: Rows, rows: Rows) -> Tokens:
+        """Tokens (m,), each from the row of `law` that its context names."""
+        ...
+
+    def flip(self, coin: Coin, contexts: Rows, tokens: Tokens, rows: Rows) -> Bits:
+        """Bits (m,), each true with the probability that `coin` gives its context and token."""
+        ...
+
+    def again(self, rows: Rows) -> Rows:
+        """Those of `rows` that must start over; a scripted source drops them and renormalises."""
+        ...
+
+
+class Procedure(Protocol):
+    """One round of a rule around prepared tables, vectorised over trials."""
+
+    def __call__(self, source: Source, contexts: Rows, draft_length: int, room: int) -> Round:
+        """Draft, verify and commit from `contexts` (n,).
+
+        `room` is the number of tokens still wanted: the bonus token need not be drawn where it
+        does not exceed `draft_length`.
+        """
+        ...
+
+
+class VerificationRule(Protocol):
+    """Prepares everything that depends on the laws alone: tables of acceptance, of replacements."""
+
+    def __call__(self, tables: LawTables) -> Procedure: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """An entry of the rules' table.
+
+    `lossless`: the output law is p by design. `token_accounting`: the rule promises the token
+    rule's own trace (accepted mass min(p, q), rejected mass (p - q)+) and acceptance. `discrete`:
+    its randomness is draws and coins, so that it can be enumerated. `about`: one line for the
+    catalogue, with the source of the rule or the report of the fault.
+    """
+
+    prepare: VerificationRule
+    about: str
+    lossless: bool = False
+    token_accounting: bool = False
+    discrete: bool = True
+
+
+class Sampler(Protocol):
+    """A procedure under test: ours around a rule, or an adapter around somebody else's."""
+
+    @property  # a frozen dataclass does not satisfy a writable attribute
+    def provides(self) -> frozenset[str]:
+        """Which optional columns of TrialBatch it fills: `drafted`, `n_accepted`."""
+        ...
+
+    def sample(self, n_trials: int, rng: np.random.Generator) -> TrialBatch:
+        """n_trials independent trials; raises SamplerFailure where the sampler breaks its contract."""
+        ...
+
+
+class Tally(Protocol):
+    """Mergeable sufficient statistics of trials: a commutative monoid."""
+
+    def add(self, batch: TrialBatch) -> Self: ...
+
+    def merge(self, other: Self) -> Self: ...
+
+    def counts(self) -> Mapping[str, Counts]:
+        """Counts by observable name, as they are stored in `tallies.npz`."""
+        ...

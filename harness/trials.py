@@ -1,0 +1,50 @@
+"""What a sampler hands over: trials from the prompt to the horizon, and their first round."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harness.arrays import Rows, Tokens, readonly
+
+__all__ = ["NO_TOKEN", "Round", "TrialBatch"]
+
+NO_TOKEN = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One draft, verify, commit cycle of n trials.
+
+    `drafted` (n, k) are the draft's tokens; `n_accepted` (n,) the length of the kept leading run;
+    `committed` (n, k + 1) the kept run and one more token, then -1. The bonus token is -1 where
+    the caller asked for no more than k tokens and every drafted one was kept.
+    """
+
+    drafted: Tokens
+    n_accepted: Tokens
+    committed: Tokens
+
+
+@dataclass(frozen=True, slots=True)
+class TrialBatch:
+    """n independent trials.
+
+    `tokens` (n, horizon): what was committed, -1 after the end. `prompts` (n,): which prompt a
+    trial started from. The first round's draft and kept run are there where the sampler shows
+    them: `drafted` (n, k) and `n_accepted` (n,); the tokens of that round are then
+    `tokens[:, : n_accepted + 1]`.
+    Columns are contiguous in memory (Fortran order): work is done a position at a time.
+    """
+
+    tokens: Tokens
+    drafted: Tokens | None = None
+    n_accepted: Tokens | None = None
+    prompts: Rows | None = None
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            if (column := getattr(self, name)) is not None:
+                object.__setattr__(self, name, readonly(column))
+
+    def __len__(self) -> int:
+        return len(self.tokens)
