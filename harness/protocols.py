@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Final, Protocol, Self, TypeAlias
 
 import numpy as np
 
@@ -13,25 +13,28 @@ from harness.laws.categorical import Coin, Law
 from harness.laws.tables import LawTables
 from harness.trials import Round, TrialBatch
 
-__all__ = ["Procedure", "Rule", "Sampler", "Source", "Tally", "VerificationRule"]
+__all__ = ["EVERYONE", "Procedure", "Rule", "Sampler", "Source", "Tally", "Trials", "VerificationRule"]
+
+EVERYONE: Final = None
+Trials: TypeAlias = Rows | None  # which trials of a batch; EVERYONE costs no indices
 
 
 class Source(Protocol):
     """Where a rule takes its chances from: a random one draws trials, a scripted one enumerates.
 
-    `rows` (m,) are the trials of the batch that ask; the other arguments are theirs, in that order.
+    `trials` (m,) are those of the batch that ask; the other arguments are theirs, in that order.
     """
 
-    def draw(self, law: Law, contexts: Rows, rows: Rows) -> Tokens:
+    def draw(self, law: Law, contexts: Rows, trials: Trials) -> Tokens:
         """Tokens (m,), each from the row of `law` that its context names."""
         ...
 
-    def flip(self, coin: Coin, contexts: Rows, tokens: Tokens, rows: Rows) -> Bits:
+    def flip(self, coin: Coin, contexts: Rows, tokens: Tokens, trials: Trials) -> Bits:
         """Bits (m,), each true with the probability that `coin` gives its context and token."""
         ...
 
-    def again(self, rows: Rows) -> Rows:
-        """Those of `rows` that must start over; a scripted source drops them and renormalises."""
+    def again(self, trials: Rows) -> Rows:
+        """Those of `trials` that must start over; a scripted source drops them and renormalises."""
         ...
 
 

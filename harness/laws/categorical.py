@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from harness.arrays import Exact, Probs, Rows, Tokens, readonly, token_dtype
+from harness.arrays import Bits, Exact, Floats, Probs, Rows, Tokens, readonly
 from harness.laws.alias import alias_table
 
 __all__ = ["Coin", "Law"]
@@ -42,10 +42,9 @@ class Law:
 
     @cached_property
     def _drawer(self) -> _Drawer:
-        small = self.vocabulary <= THRESHOLDS_UP_TO
-        if len(self.probs) == 1:
-            return _OneSmall(self.floats[0]) if small else _OneLarge(self.floats)
-        return _ManySmall(self.floats) if small else _ManyLarge(self.floats)
+        if self.vocabulary > THRESHOLDS_UP_TO:
+            return _Alias(self.floats)
+        return _OneSmall(self.floats) if len(self.probs) == 1 else _ManySmall(self.floats)
 
 
 class Coin:
@@ -58,31 +57,36 @@ class Coin:
     def floats(self) -> Probs:
         return readonly(np.ascontiguousarray(self.heads, dtype=np.float64))
 
-    def flip(self, contexts: Rows, tokens: Tokens, rng: np.random.Generator) -> np.ndarray:
+    @property
+    def vocabulary(self) -> int:
+        return int(self.heads.shape[1])
+
+    def flip(self, contexts: Rows, tokens: Tokens, rng: np.random.Generator) -> Bits:
         """Bits (n,): u < heads[context, token], with a fresh uniform u in [0, 1) for each trial.
 
         Strictly less, so that a token of acceptance zero is never kept.
         """
         u = rng.random(len(tokens))
         if len(self.floats) > 1:
-            return u < self.floats.ravel().take(contexts * self.floats.shape[1] + tokens)
-        if self.floats.shape[1] > THRESHOLDS_UP_TO:
-            return u < self.floats[0].take(tokens)
+            return u < self.floats.ravel().take(contexts * self.vocabulary + tokens, mode="clip")
+        if self.vocabulary > THRESHOLDS_UP_TO:
+            return u < self.floats[0].take(tokens, mode="clip")
         return _flip_small(u, self.floats[0], tokens)
 
 
-def _flip_small(u: Probs, heads: Probs, tokens: Tokens) -> np.ndarray:
+def _flip_small(u: Floats, heads: Probs, tokens: Tokens) -> Bits:
     """Heads by comparing with each token's probability: cheaper than a gather for few tokens."""
-    kept = np.ones(len(u), dtype=bool)
-    for token in np.flatnonzero(heads < 1.0):
-        kept &= (tokens != token) | (u < heads[token])
-    return kept
+    lost = np.zeros(len(u), dtype=bool)
+    for token in np.flatnonzero(heads < 1.0).tolist():
+        lost |= (tokens == token) & (u >= heads[token])
+    return ~lost
 
 
 class _OneSmall:
     """One row, few tokens: count the thresholds that the uniform has passed."""
 
-    def __init__(self, row: Probs) -> None:
+    def __init__(self, rows: Probs) -> None:
+        row = rows[0]
         last = int(np.flatnonzero(row)[-1])
         self.cuts = np.cumsum(row)[:last]  # the last token of positive mass takes the rest
 
@@ -106,38 +110,37 @@ class _ManySmall:
         u = rng.random(len(contexts))
         tokens = np.zeros(len(u), dtype=np.int8)
         for cut in self.cuts:
-            tokens += (u >= cut.take(contexts)).view(np.int8)
+            tokens += (u >= cut.take(contexts, mode="clip")).view(np.int8)
         return tokens
 
 
-class _OneLarge:
-    """One row, many tokens: Walker's alias method, one uniform a token."""
+class _Alias:
+    """Many tokens: Walker's alias method, one uniform and one look-up a token.
+
+    A cell is context * V + column. Its look-up gives the share that the column keeps, and in that
+    number's lowest bits the alias: they are below the resolution of a uniform times V anyway.
+    """
 
     def __init__(self, rows: Probs) -> None:
         self.size = rows.shape[1]
-        self.keep, self.alias = (table[0] for table in alias_table(rows))
-        self.dtype = token_dtype(self.size)
-
-    def __call__(self, contexts: Rows, rng: np.random.Generator) -> Tokens:
-        u = rng.random(len(contexts))
-        u *= self.size
-        column = u.astype(np.int32)
-        u -= column
-        return np.where(u < self.keep.take(column), column, self.alias.take(column))
-
-
-class _ManyLarge:
-    """Many rows, many tokens: one alias table a row, laid end to end."""
-
-    def __init__(self, rows: Probs) -> None:
-        self.size = rows.shape[1]
+        self.one_row = len(rows) == 1
+        self.low_bits = np.int64((1 << (self.size - 1).bit_length()) - 1)
         keep, alias = alias_table(rows)
-        self.keep, self.alias = keep.ravel(), alias.ravel()
+        never = np.where(keep > 0.0, keep, -1.0)  # 0.0 with an alias in it would be above a u of 0
+        packed = (never.view(np.int64) & ~self.low_bits) | alias
+        self.packed = readonly(packed.view(np.float64).ravel())
 
     def __call__(self, contexts: Rows, rng: np.random.Generator) -> Tokens:
         u = rng.random(len(contexts))
         u *= self.size
-        column = u.astype(np.int32)
+        column = u.astype(np.intp)
         u -= column
-        cell = contexts * self.size + column
-        return np.where(u < self.keep.take(cell), column, self.alias.take(cell))
+        cell = column if self.one_row else column + contexts * self.size
+        share = self.packed.take(cell, mode="clip")
+        refused = (u >= share).view(np.int8)
+        alias = share.view(np.int64)
+        alias &= self.low_bits
+        alias -= column
+        alias *= refused
+        alias += column
+        return alias

@@ -8,7 +8,7 @@ import numpy as np
 
 from harness.arrays import Exact, Rows, Tokens, readonly
 
-__all__ = ["Contexts", "LawTables", "one_context"]
+__all__ = ["Contexts", "LawTables", "at", "one_context", "one_for_all"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +28,31 @@ class Contexts:
     def __len__(self) -> int:
         return len(self.successor)
 
+    def begin(self, prompts: Rows) -> Rows:
+        """Contexts (n,) in which the trials of `prompts` (n,) begin."""
+        if len(self.successor) == 1:
+            return one_for_all(len(prompts))
+        return self.starts.take(prompts)
+
     def after(self, contexts: Rows, tokens: Tokens) -> Rows:
         """Contexts (n,) that follow `contexts` (n,) when `tokens` (n,) are committed."""
         if len(self.successor) == 1:
             return contexts
-        return self.successor.ravel().take(contexts * self.successor.shape[1] + tokens)
+        cells = contexts * self.successor.shape[1] + tokens
+        return self.successor.ravel().take(cells, mode="clip")
+
+
+_ZERO = readonly(np.zeros(1, np.intp))
+
+
+def one_for_all(n: int) -> Rows:
+    """Context 0 for n trials, in the memory of one."""
+    return np.ndarray(n, np.intp, buffer=_ZERO, strides=(0,))
+
+
+def at(contexts: Rows, rows: Rows) -> Rows:
+    """Contexts of some trials; free of charge where all trials share one."""
+    return contexts[: len(rows)] if contexts.strides == (0,) else contexts.take(rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,44 @@
+"""Bookkeeping of the trials that a round still works on."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numpy as np
+
+from harness.arrays import Bits, Rows, Tokens
+from harness.laws.tables import at
+from harness.protocols import EVERYONE, Trials
+from harness.trials import NO_TOKEN
+
+__all__ = ["ended", "everything_kept", "of", "those"]
+
+Column = TypeVar("Column", Rows, Tokens)
+
+
+def of(column: Column, trials: Trials) -> Column:
+    """Entries of `column` (n,) that belong to `trials`."""
+    return column if trials is EVERYONE else at(column, trials)
+
+
+def those(trials: Trials, chosen: Bits) -> Rows:
+    """Which of `trials` are chosen; `chosen` has one bit for each of them."""
+    found = np.flatnonzero(chosen)
+    return found if trials is EVERYONE else trials.take(found)
+
+
+def everything_kept(drafted: Tokens) -> tuple[Tokens, Tokens]:
+    """A round before verification: the draft committed (n, k + 1), no bonus yet, and its length."""
+    n, draft_length = drafted.shape
+    committed = np.empty((draft_length + 1, n), dtype=drafted.dtype).T
+    committed[:, :draft_length] = drafted
+    committed[:, draft_length] = NO_TOKEN
+    return committed, np.full(n, draft_length, dtype=np.int8)
+
+
+def ended(committed: Tokens, n_accepted: Tokens) -> Tokens:
+    """The committed tokens with -1 after the kept run and the one token that follows it."""
+    for position in range(1, committed.shape[1] - 1):
+        after = (n_accepted < position).view(np.int8)
+        committed[:, position] |= -after  # -1 has every bit set: no branch
+    return committed
