@@ -3,7 +3,7 @@
 Read from the projects' own sources:
 
 * transformers 5.24.0: `generation/utils.py` (order of the warpers), `generation/logits_process.py`;
-* vLLM at 01fa3fe7 (2026): `v1/sample/sampler.py`, steps 7b to 7d, and the PyTorch path of
+* vLLM 0.32.0: `v1/sample/sampler.py`, steps 7b to 7d, and the PyTorch path of
   `v1/sample/ops/topk_topp_sampler.py`;
 * llama.cpp at e19fb5f1 (2025): `src/llama-sampling.cpp`; default chain in `common/common.h`.
 
@@ -65,14 +65,15 @@ ORDERS: Mapping[str, tuple[str, ...]] = {
 }
 
 EDGES: Mapping[str, Edges] = {
-    # `scores < topk(scores, k)[-1]` go; top-p sorts upwards (stable on the CPU) and removes from
-    # the low end, so of equal tokens the lowest ids go first
+    # `scores < topk(scores, k)[-1]` go. Top-p sorts upwards and removes from the low end, so of
+    # equal tokens the lowest ids go first; beyond 16 tokens torch.sort (2.13, CPU) no longer
+    # keeps the order of equal entries, and which of them go is its choice
     "transformers": Edges(top_k_ties="all", top_p_ties="last"),
     # the same in PyTorch; the Triton kernel on GPUs keeps exactly k (vLLM #50979), and which of
     # equal tokens depends on the launch: `edges: llama.cpp` comes nearest to it
     "vllm": Edges(top_k_ties="all", top_p_ties="last"),
-    # std::partial_sort downwards, then a prefix; C++ leaves open which of equal tokens come
-    # first, here the lowest ids do
+    # std::partial_sort downwards, then a prefix. Which of equal tokens come first C++ leaves open
+    # (libstdc++ mixes them once a larger one displaces them); here the lowest ids do
     "llama.cpp": Edges(top_k_ties="first", top_p_ties="first"),
 }
 

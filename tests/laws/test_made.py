@@ -108,7 +108,7 @@ def test_noise_moves_the_logits_by_normals_and_keeps_zeros():
 
 
 def test_a_mixture_overlaps_its_target_by_at_least_what_it_keeps():
-    """sum min(p, (1 - w) p + w r) >= 1 - w, with equality for disjoint p and r (by hand)."""
+    """Sum of min(p, (1 - w) p + w r) >= 1 - w, with equality for disjoint p and r (by hand)."""
     p, r = np.array([[0.5, 0.5, 0.0]]), np.array([[0.0, 0.0, 1.0]])
     np.testing.assert_allclose(mixed(p, r, weight=0.25), [[0.375, 0.375, 0.25]], rtol=1e-15)
     target, other = make("dirichlet", 20, 5, seed=1), make("zipf", 20, 5, seed=1)
@@ -148,5 +148,5 @@ def test_impossible_drafts_are_refused():
     target = make("zipf", 3, seed=0)
     with pytest.raises(BadSetting, match="noise -1"):
         perturbed(target, noise=-1.0, seed=0)
-    with pytest.raises(BadSetting, match="weight 1.5"):
+    with pytest.raises(BadSetting, match=r"weight 1\.5"):
         mixed(target, target, weight=1.5)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fractions import Fraction as F
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ BY_HAND = [
     ({"min_p": 0.5}, ".6 .3 .1", "2/3 1/3 0"),
     ({"min_p": 0.51}, ".6 .3 .1", "1 0 0"),
     # floor 1/6 * .6 = .1 in fractions only; .16 gives .096, .17 gives .102
-    ({"min_p": F(1, 6)}, ".6 .3 .1", ".6 .3 .1"),
+    ({"min_p": Fraction(1, 6)}, ".6 .3 .1", ".6 .3 .1"),
     ({"min_p": 0.16}, ".6 .3 .1", ".6 .3 .1"),
     ({"min_p": 0.17}, ".6 .3 .1", "2/3 1/3 0"),
     # zeros stay zero, also where top-k asks for more than the support holds
@@ -114,7 +114,7 @@ BY_HAND = [
 
 
 def law(text: str) -> np.ndarray:
-    return np.array([F(number) for number in text.split()], dtype=object)
+    return np.array([Fraction(number) for number in text.split()], dtype=object)
 
 
 @pytest.mark.parametrize(("settings", "before", "after"), BY_HAND)
@@ -122,7 +122,7 @@ def test_law_after_a_policy_is_the_one_derived_by_hand_in_fractions(settings, be
     """Fractions in, the very fractions of the derivation out (oracle: arithmetic by hand)."""
     got = apply(SamplingPolicy(**settings), law(before))
     assert got.tolist() == law(after).tolist()
-    assert all(isinstance(x, F) for x in got)
+    assert all(isinstance(x, Fraction) for x in got)
 
 
 @pytest.mark.parametrize(("settings", "before", "after"), BY_HAND)
@@ -159,7 +159,7 @@ def test_float_and_fraction_laws_agree_on_random_laws_with_ties(order):
     for _ in range(200):
         weights = rng.integers(0, 6, size=rng.integers(2, 9))
         weights[0] += 1
-        exact = np.array([F(int(w), int(weights.sum())) for w in weights], dtype=object)
+        exact = np.array([Fraction(int(w), int(weights.sum())) for w in weights], dtype=object)
         policy = SamplingPolicy(
             temperature=float(rng.choice([0.25, 0.5, 1.0])),
             top_k=int(rng.integers(1, 9)),
@@ -207,7 +207,7 @@ def test_cold_and_hot_temperatures_neither_overflow_nor_lose_zeros():
     assert apply(SamplingPolicy(temperature=1e-300), probs).tolist() == [1, 0, 0, 0]
     hot = apply(SamplingPolicy(temperature=1e300), probs)
     np.testing.assert_allclose(hot, [1 / 3, 1 / 3, 0, 1 / 3], rtol=1e-14)
-    cold = apply(SamplingPolicy(temperature=F(1, 10**9)), law(".6 .3 .1"))
+    cold = apply(SamplingPolicy(temperature=Fraction(1, 10**9)), law(".6 .3 .1"))
     assert cold.tolist() == [1, 0, 0]
 
 
@@ -269,7 +269,7 @@ def test_steps_are_listed_as_they_are_applied():
     [
         ({}, "none"),
         ({"greedy": True, "ties": "last", "top_k": 3}, "greedy (ties: last)"),
-        ({"temperature": F(7, 10), "order": "llama.cpp"}, "temperature 0.7"),
+        ({"temperature": Fraction(7, 10), "order": "llama.cpp"}, "temperature 0.7"),
         (
             {"temperature": 0.7, "top_k": 5, "order": "llama.cpp"},
             "top_k 5, temperature 0.7 (top-k ties: first)",
