@@ -8,7 +8,7 @@ from typing import Final, Protocol, Self, TypeAlias
 
 import numpy as np
 
-from harness.arrays import Bits, Counts, Rows, Tokens
+from harness.arrays import Bits, Counts, Floats, Rows, Tokens
 from harness.laws.categorical import Coin, Law
 from harness.laws.tables import LawTables
 from harness.trials import Round, TrialBatch
@@ -31,6 +31,17 @@ class Source(Protocol):
 
     def flip(self, coin: Coin, contexts: Rows, tokens: Tokens, trials: Trials) -> Bits:
         """Bits (m,), each true with the probability that `coin` gives its context and token."""
+        ...
+
+    def draw_other(self, law: Law, contexts: Rows, tokens: Tokens, trials: Trials) -> Tokens:
+        """Tokens (m,) as by `draw`, given that each is not the one of `tokens` (m,)."""
+        ...
+
+    def uniforms(self, n: int, size: int) -> Floats:
+        """Uniforms (n, size) in [0, 1), for rules whose randomness is not discrete.
+
+        Raises BadSetting from a scripted source: such a rule cannot be enumerated.
+        """
         ...
 
     def again(self, trials: Rows) -> Rows:

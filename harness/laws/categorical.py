@@ -9,10 +9,14 @@ import numpy as np
 
 from harness.arrays import Bits, Exact, Floats, Probs, Rows, Tokens, readonly
 from harness.laws.alias import alias_table
+from harness.laws.tables import at
 
 __all__ = ["Coin", "Law"]
 
 THRESHOLDS_UP_TO = 8  # tokens: comparing with every threshold beats any search below this
+
+
+MOST_REDRAWS = 32
 
 
 class _Drawer(Protocol):
@@ -39,6 +43,24 @@ class Law:
     def draw(self, contexts: Rows, rng: np.random.Generator) -> Tokens:
         """Tokens (n,), the i-th from row `contexts[i]`."""
         return self._drawer(contexts, rng)
+
+    def draw_other(self, contexts: Rows, tokens: Tokens, rng: np.random.Generator) -> Tokens:
+        """As `draw`, given that the i-th token is not `tokens[i]`: drawn again until it is another.
+
+        Where that is rarely so (`tokens[i]` has nearly all the mass) the rest of its row is searched.
+        """
+        drawn = self.draw(contexts, rng).copy()
+        same = np.flatnonzero(drawn == tokens)
+        for _ in range(MOST_REDRAWS):
+            drawn[same] = self.draw(at(contexts, same), rng)
+            same = same[drawn[same] == tokens[same]]
+            if not len(same):
+                return drawn
+        for trial in same:
+            row = np.delete(self.floats[contexts[trial]], tokens[trial])
+            found = np.searchsorted(np.cumsum(row), rng.random() * row.sum(), side="right")
+            drawn[trial] = found + (found >= tokens[trial])
+        return drawn
 
     @cached_property
     def _drawer(self) -> _Drawer:

@@ -6,12 +6,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from harness.arrays import Bits, Rows, Tokens
+from harness.arrays import Rows, Tokens
 from harness.laws.tables import at
 from harness.protocols import EVERYONE, Trials
 from harness.trials import NO_TOKEN
 
-__all__ = ["ended", "everything_kept", "of", "those"]
+__all__ = ["ended", "everything_kept", "of", "of_trials"]
 
 Column = TypeVar("Column", Rows, Tokens)
 
@@ -21,10 +21,9 @@ def of(column: Column, trials: Trials) -> Column:
     return column if trials is EVERYONE else at(column, trials)
 
 
-def those(trials: Trials, chosen: Bits) -> Rows:
-    """Which of `trials` are chosen; `chosen` has one bit for each of them."""
-    found = np.flatnonzero(chosen)
-    return found if trials is EVERYONE else trials.take(found)
+def of_trials(trials: Trials, chosen: Rows) -> Rows:
+    """The trials at places `chosen` among `trials`."""
+    return chosen if trials is EVERYONE else trials.take(chosen)
 
 
 def everything_kept(drafted: Tokens) -> tuple[Tokens, Tokens]:

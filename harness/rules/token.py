@@ -1,7 +1,8 @@
-"""Token-by-token verification, of which the exact rule is one member and most faults others.
+"""The token rule, of which the exact rule is one member and most faults are others.
 
 A member says what is drafted, when a drafted token is kept, what replaces a rejected one and what
-follows a full block. Leviathan, Kalman and Matias (2023), algorithm 1.
+follows a full block. Leviathan, Kalman and Matias (2023), algorithm 1; Chen et al. (2023),
+algorithm 2.
 """
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.arrays import Exact, Rows, Tokens, token_dtype
+from harness.arrays import Bits, Exact, Rows, Tokens
 from harness.laws.accounting import acceptance, residual
 from harness.laws.categorical import Coin, Law
-from harness.laws.tables import Contexts, LawTables
-from harness.protocols import EVERYONE, Procedure, Source
-from harness.rules.active import ended, everything_kept, of, those
-from harness.trials import Round
+from harness.laws.tables import LawTables
+from harness.protocols import Procedure, Source, Trials
+from harness.rules.active import of, of_trials
+from harness.rules.rounds import TokenProcedure
 
-__all__ = ["TokenRule", "draft_block", "the_draft", "the_residual", "the_target"]
+__all__ = ["LawOf", "TokenRule"]
 
 LawOf = Callable[[LawTables], Exact]
 
@@ -41,7 +42,7 @@ def the_residual(laws: LawTables) -> Exact:
     return residual(laws.p, laws.q)
 
 
-def min_one_ratio(laws: LawTables) -> Exact:
+def the_ratio(laws: LawTables) -> Exact:
     """min(1, p/q)."""
     return acceptance(laws.p, laws.q)
 
@@ -55,56 +56,28 @@ class TokenRule:
     """
 
     propose: LawOf = the_proposal
-    accept: LawOf = min_one_ratio
+    accept: LawOf = the_ratio
     replace: LawOf = the_residual
     bonus: LawOf = the_target
 
     def __call__(self, laws: LawTables) -> Procedure:
+        step = AcceptOrReplace(Coin(self.accept(laws)), Law(self.replace(laws)))
         return TokenProcedure(
-            propose=Law(self.propose(laws)),
-            accept=Coin(self.accept(laws)),
-            replace=Law(self.replace(laws)),
-            bonus=Law(self.bonus(laws)),
-            contexts=laws.contexts,
+            Law(self.propose(laws)), step, Law(self.bonus(laws)), laws.contexts
         )
 
 
 @dataclass(frozen=True, slots=True)
-class TokenProcedure:
-    """The round of a `TokenRule` over prepared tables."""
+class AcceptOrReplace:
+    """Keep the token by a coin; otherwise draw its replacement."""
 
-    propose: Law
     accept: Coin
     replace: Law
-    bonus: Law
-    contexts: Contexts
 
-    def __call__(self, source: Source, contexts: Rows, draft_length: int, room: int) -> Round:
-        drafted, visited = draft_block(source, self.propose, self.contexts, contexts, draft_length)
-        committed, n_accepted = everything_kept(drafted)
-        active = EVERYONE
-        for position in range(draft_length):
-            here, tokens = of(visited[position], active), of(drafted[:, position], active)
-            kept = source.flip(self.accept, here, tokens, active)
-            rejected = those(active, ~kept)
-            n_accepted[rejected] = position
-            replacement = source.draw(self.replace, of(visited[position], rejected), rejected)
-            committed[:, position][rejected] = replacement
-            if position + 1 < max(draft_length, room):
-                active = those(active, kept)
-        if room > draft_length:
-            bonus = source.draw(self.bonus, of(visited[draft_length], active), active)
-            committed[:, draft_length][active] = bonus
-        return Round(drafted, n_accepted, ended(committed, n_accepted))
-
-
-def draft_block(
-    source: Source, propose: Law, contexts: Contexts, start: Rows, draft_length: int
-) -> tuple[Tokens, list[Rows]]:
-    """Drafted tokens (n, k), and the contexts (n,) before each of them and after the last."""
-    drafted = np.empty((draft_length, len(start)), dtype=token_dtype(propose.vocabulary)).T
-    visited = [start]
-    for position in range(draft_length):
-        drafted[:, position] = source.draw(propose, visited[position], EVERYONE)
-        visited.append(contexts.after(visited[position], drafted[:, position]))
-    return drafted, visited
+    def __call__(
+        self, source: Source, contexts: Rows, tokens: Tokens, trials: Trials
+    ) -> tuple[Bits, Rows, Tokens]:
+        kept = source.flip(self.accept, contexts, tokens, trials)
+        lost = np.flatnonzero(~kept)
+        replacement = source.draw(self.replace, of(contexts, lost), of_trials(trials, lost))
+        return kept, lost, replacement

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.arrays import Bits, Rows, Tokens
+from harness.arrays import Bits, Floats, Rows, Tokens
 from harness.laws.categorical import Coin, Law
 from harness.protocols import Trials
 
@@ -24,6 +24,12 @@ class RandomSource:
 
     def flip(self, coin: Coin, contexts: Rows, tokens: Tokens, trials: Trials) -> Bits:  # noqa: ARG002
         return coin.flip(contexts, tokens, self.rng)
+
+    def draw_other(self, law: Law, contexts: Rows, tokens: Tokens, trials: Trials) -> Tokens:  # noqa: ARG002
+        return law.draw_other(contexts, tokens, self.rng)
+
+    def uniforms(self, n: int, size: int) -> Floats:
+        return self.rng.random((n, size))
 
     def again(self, trials: Rows) -> Rows:
         return trials

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from harness.arrays import Bits, Exact, Rows, Tokens
+from harness.arrays import Bits, Exact, Floats, Rows, Tokens
 from harness.errors import BadSetting
+from harness.laws.accounting import normalised
 from harness.laws.categorical import Coin, Law
 from harness.protocols import EVERYONE, Trials
 from harness.trials import Round
@@ -70,6 +71,18 @@ class ScriptedSource:
         heads = coin.heads[contexts, tokens]
         laws = np.stack([1 - heads, heads], axis=1)
         return self._choose(laws, np.arange(len(laws)), self._rows(trials)) == 1
+
+    def draw_other(self, law: Law, contexts: Rows, tokens: Tokens, trials: Trials) -> Tokens:
+        laws = law.probs[contexts].copy()
+        everyone = np.arange(len(laws))
+        laws[everyone, tokens] = laws[everyone, tokens] * 0
+        laws = normalised(laws, otherwise=law.probs[contexts])
+        return self._choose(laws, everyone, self._rows(trials))
+
+    def uniforms(self, n: int, size: int) -> Floats:
+        raise BadSetting(
+            f"{n * size} uniforms cannot be enumerated; mark the rule as not discrete and simulate it"
+        )
 
     def again(self, trials: Rows) -> Rows:
         self.dropped[trials] = True

@@ -1,0 +1,51 @@
+"""Starting over after a rejection: the law becomes one of the accepted trials only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.arrays import Rows
+from harness.errors import SamplerFailure
+from harness.laws.tables import at
+from harness.protocols import Procedure, Source, VerificationRule
+from harness.laws.tables import LawTables
+from harness.trials import Round
+
+__all__ = ["RetryRule"]
+
+MOST_ATTEMPTS = 100_000  # rounds; the overlap would have to be below about 1e-4
+
+
+@dataclass(frozen=True, slots=True)
+class RetryRule:
+    """Plays rounds of `rule` until one keeps every drafted token; the others are thrown away."""
+
+    rule: VerificationRule
+
+    def __call__(self, laws: LawTables) -> Procedure:
+        return RetryProcedure(self.rule(laws))
+
+
+@dataclass(frozen=True, slots=True)
+class RetryProcedure:
+    """Raises SamplerFailure where a round is never kept whole, as with laws that share no token."""
+
+    once: Procedure
+
+    def __call__(self, source: Source, contexts: Rows, draft_length: int, room: int) -> Round:
+        played = self.once(source, contexts, draft_length, room)
+        pending = source.again(np.flatnonzero(played.n_accepted < draft_length))
+        for _ in range(MOST_ATTEMPTS):
+            if not len(pending):
+                return played
+            redone = self.once(source, at(contexts, pending), draft_length, room)
+            for column, fresh in zip(_columns(played), _columns(redone), strict=True):
+                column[pending] = fresh
+            pending = pending[redone.n_accepted < draft_length]
+        raise SamplerFailure(f"no round was kept whole in {MOST_ATTEMPTS:,} attempts")
+
+
+def _columns(played: Round) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return played.drafted, played.n_accepted, played.committed
