@@ -64,7 +64,7 @@ class Procedure(Protocol):
 class VerificationRule(Protocol):
     """Prepares everything that depends on the laws alone: tables of acceptance, of replacements."""
 
-    def __call__(self, tables: LawTables) -> Procedure: ...
+    def __call__(self, laws: LawTables, /) -> Procedure: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.arrays import Bits, Rows, Tokens
+from harness.arrays import Bits, Exact, Rows, Tokens
 from harness.laws.categorical import Law
+from harness.laws.step import ExactStep
 from harness.laws.tables import LawTables
 from harness.protocols import Procedure, Source, Trials
 from harness.rules.active import of, of_trials
@@ -46,6 +47,11 @@ class MatchOrKeepTarget:
         lost = np.flatnonzero(~kept)
         return kept, lost, wanted[lost]
 
+    def law(self, drafted: Exact, context: int) -> ExactStep:
+        target = self.target.probs[context]
+        kept = drafted * target
+        return ExactStep(kept, drafted - kept, target - kept)
+
 
 @dataclass(frozen=True, slots=True)
 class MatchOrRedraw:
@@ -58,3 +64,9 @@ class MatchOrRedraw:
         lost = np.flatnonzero(~kept)
         fresh = source.draw(self.target, of(contexts, lost), of_trials(trials, lost))
         return kept, lost, fresh
+
+    def law(self, drafted: Exact, context: int) -> ExactStep:
+        target = self.target.probs[context]
+        kept = drafted * target
+        rejected = drafted - kept
+        return ExactStep(kept, rejected, rejected.sum() * target)

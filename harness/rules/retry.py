@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.arrays import Rows
-from harness.errors import SamplerFailure
-from harness.laws.tables import at
+from harness.errors import BadSetting, SamplerFailure
+from harness.laws.step import ExactStep, StatesItsStep
+from harness.laws.tables import LawTables, at
 from harness.protocols import Procedure, Source, VerificationRule
-from harness.laws.tables import LawTables
 from harness.trials import Round
 
 __all__ = ["RetryRule"]
@@ -45,6 +45,15 @@ class RetryProcedure:
                 column[pending] = fresh
             pending = pending[redone.n_accepted < draft_length]
         raise SamplerFailure(f"no round was kept whole in {MOST_ATTEMPTS:,} attempts")
+
+    def step_law(self, context: int) -> ExactStep:
+        """The step of `once`, given that it keeps; raises BadSetting where it never does."""
+        if not isinstance(self.once, StatesItsStep):
+            raise BadSetting("a rule that does not state its step cannot be retried in closed form")
+        kept = self.once.step_law(context).kept
+        if not kept.sum():
+            raise BadSetting("the rule retries for ever: no outcome of it has positive probability")
+        return ExactStep(kept / kept.sum(), kept * 0, kept * 0)
 
 
 def _columns(played: Round) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -11,8 +11,9 @@ from typing import Protocol
 
 import numpy as np
 
-from harness.arrays import Bits, Rows, Tokens, token_dtype
+from harness.arrays import Bits, Exact, Rows, Tokens, token_dtype
 from harness.laws.categorical import Law
+from harness.laws.step import ExactStep
 from harness.laws.tables import Contexts
 from harness.protocols import EVERYONE, Source, Trials
 from harness.rules.active import ended, everything_kept, of, of_trials
@@ -27,7 +28,11 @@ class Step(Protocol):
     def __call__(
         self, source: Source, contexts: Rows, tokens: Tokens, trials: Trials
     ) -> tuple[Bits, Rows, Tokens]:
-        """Which of `tokens` (m,) are kept; the indices of the others among them; what replaces those."""
+        """Which of `tokens` (m,) are kept; the places of the others; what replaces those."""
+        ...
+
+    def law(self, drafted: Exact, context: int) -> ExactStep:
+        """The exact law of the step where the token is drafted from `drafted` (V,)."""
         ...
 
 
@@ -56,6 +61,9 @@ class TokenProcedure:
             bonus = source.draw(self.bonus, of(visited[draft_length], active), active)
             committed[:, draft_length][active] = bonus
         return Round(drafted, n_accepted, ended(committed, n_accepted))
+
+    def step_law(self, context: int) -> ExactStep:
+        return self.step.law(self.propose.probs[context], context)
 
 
 def draft_block(

@@ -15,6 +15,7 @@ import numpy as np
 from harness.arrays import Bits, Exact, Rows, Tokens
 from harness.laws.accounting import acceptance, residual
 from harness.laws.categorical import Coin, Law
+from harness.laws.step import ExactStep
 from harness.laws.tables import LawTables
 from harness.protocols import Procedure, Source, Trials
 from harness.rules.active import of, of_trials
@@ -62,9 +63,7 @@ class TokenRule:
 
     def __call__(self, laws: LawTables) -> Procedure:
         step = AcceptOrReplace(Coin(self.accept(laws)), Law(self.replace(laws)))
-        return TokenProcedure(
-            Law(self.propose(laws)), step, Law(self.bonus(laws)), laws.contexts
-        )
+        return TokenProcedure(Law(self.propose(laws)), step, Law(self.bonus(laws)), laws.contexts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +80,8 @@ class AcceptOrReplace:
         lost = np.flatnonzero(~kept)
         replacement = source.draw(self.replace, of(contexts, lost), of_trials(trials, lost))
         return kept, lost, replacement
+
+    def law(self, drafted: Exact, context: int) -> ExactStep:
+        kept = drafted * self.accept.heads[context]
+        rejected = drafted - kept
+        return ExactStep(kept, rejected, rejected.sum() * self.replace.probs[context])
