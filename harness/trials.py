@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from harness.arrays import Rows, Tokens, readonly
 
-__all__ = ["NO_TOKEN", "Round", "TrialBatch"]
+__all__ = ["NO_TOKEN", "Round", "TrialBatch", "concatenated"]
 
 NO_TOKEN = -1
 
@@ -48,3 +51,11 @@ class TrialBatch:
 
     def __len__(self) -> int:
         return len(self.tokens)
+
+
+def concatenated(batches: Sequence[TrialBatch]) -> TrialBatch:
+    """Batches one after the other, as one batch."""
+    if len(batches) == 1:
+        return batches[0]
+    columns = ([getattr(batch, name) for batch in batches] for name in TrialBatch.__slots__)
+    return TrialBatch(*(None if c[0] is None else np.concatenate(c) for c in columns))
