@@ -1,0 +1,207 @@
+"""Proof of a match: upper confidence bounds on the total variation from the promised law.
+
+C1. Let A be the set where the true law exceeds p; it is one fixed set. The draws in it are
+binomial and at most n (p(A) + T), T the observed total variation, since T is the largest excess
+over all sets. So with the exact binomial (Clopper-Pearson) upper limit U of level 1 - delta
+
+    TV <= T + max_s [U(s) - s/n],
+
+the maximum over the counts s that floor(n (a + T)) can be for a set of target mass a: no union
+over sets, no dimension.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special, stats
+
+from harness.arrays import Counts, Floats, Probs
+from harness.checks.coarse import Coarsening
+from harness.checks.observed import checked_counts, checked_law
+from harness.errors import BadLaw, BadSetting
+
+__all__ = [
+    "Certificate",
+    "certify",
+    "certify_coarse",
+    "certify_contexts",
+    "clopper_pearson_radius",
+    "hoeffding_radius",
+    "total_variation",
+    "tv_lower_bound",
+]
+
+MOST_EVALUATIONS = 4_096  # binomial limits computed one by one: about 10 ms
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """With confidence 1 - delta the total variation of the true law from p is at most `bound`.
+
+    `tv` is the observed total variation, `law` names what was certified: the full alphabet or
+    a coarse-graining of it. A bound that is not a number is refused.
+    """
+
+    tv: float
+    bound: float
+    delta: float
+    method: str
+    law: str = "full alphabet"
+
+    def __post_init__(self) -> None:
+        if not (0.0 <= self.tv <= 1.0 and 0.0 <= self.bound <= 1.0):
+            raise BadLaw(f"total variation {self.tv} with bound {self.bound}")
+
+
+def checked_delta(delta: float) -> float:
+    if not 0.0 < delta < 0.5:
+        raise BadSetting(f"an error probability of {delta} is outside (0, 1/2)")
+    return delta
+
+
+def total_variation(counts: Counts, law: Probs) -> Floats:
+    """Half the sum of |N/n - p| for counts (..., V) with n of at least one."""
+    shares = counts / counts.sum(axis=-1, keepdims=True)
+    return np.minimum(1.0, 0.5 * np.abs(shares - law).sum(axis=-1))
+
+
+def hoeffding_radius(n: int, delta: float) -> float:
+    """sqrt(ln(1/delta) / (2 n)): also right where contexts are drawn along the way (Azuma)."""
+    return math.sqrt(math.log(1.0 / checked_delta(delta)) / (2.0 * n))
+
+
+def excess_limits(s: npt.NDArray[np.int64], n: int, delta: float) -> Floats:
+    """U(s) - s/n for the exact upper limit U of a binomial probability."""
+    inside = np.minimum(s, n - 1)
+    limits = stats.beta.isf(delta, inside + 1.0, n - inside)
+    return np.where(s >= n, 0.0, limits - inside / n)
+
+
+def kl_excess(x: float, n: int, delta: float) -> float:
+    """Largest u - x with n kl(x, u) <= z^2/2, z the normal quantile of delta; concave in x.
+
+    Zubkov and Serov (2013) place U(s) - s/n between this at s/n and this at (s + 1)/n plus 1/n.
+    """
+    budget = stats.norm.isf(delta) ** 2 / (2.0 * n)
+    low, high = x, 1.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        distance = special.rel_entr(x, middle) + special.rel_entr(1.0 - x, 1.0 - middle)
+        low, high = (middle, high) if distance <= budget else (low, middle)
+    return high - x
+
+
+def highest_point(first: int, last: int, n: int, delta: float) -> int:
+    """Where the concave upper envelope of U(s) - s/n is largest, by ternary search."""
+    while last - first > 2:
+        third = (last - first) // 3
+        left, right = first + third, last - third
+        rises = kl_excess(min(1.0, (left + 1) / n), n, delta) < kl_excess(
+            min(1.0, (right + 1) / n), n, delta
+        )
+        first, last = (left, last) if rises else (first, right)
+    return (first + last) // 2
+
+
+def envelope(s: int, n: int, delta: float) -> float:
+    """An upper bound of U(s) - s/n, concave in s."""
+    return 1.0 / n + kl_excess(min(1.0, (s + 1) / n), n, delta)
+
+
+def edge(outside: int, inside: int, level: float, n: int, delta: float) -> int:
+    """From the peak outward, the last count whose envelope still reaches the level."""
+    while abs(outside - inside) > 1:
+        middle = (outside + inside) // 2
+        reaches = envelope(middle, n, delta) >= level
+        outside, inside = (outside, middle) if reaches else (middle, inside)
+    return outside
+
+
+def largest_excess(first: int, last: int, n: int, delta: float) -> float:
+    """Max of U(s) - s/n over first <= s <= last: exact where few counts can hold the maximum,
+    else the envelope, which is at most 1/n higher than it need be.
+    """
+    if last - first < MOST_EVALUATIONS:
+        return float(excess_limits(np.arange(first, last + 1), n, delta).max())
+    peak = highest_point(first, last, n, delta)
+    level = float(excess_limits(np.array([peak]), n, delta)[0])
+    left, right = edge(first, peak, level, n, delta), edge(last, peak, level, n, delta)
+    if right - left < MOST_EVALUATIONS:
+        return float(excess_limits(np.arange(left, right + 1), n, delta).max())
+    return envelope(peak, n, delta) + 1.0 / n
+
+
+def reachable_counts(tv: float, top: float, n: int) -> list[tuple[int, int]]:
+    """Ranges of floor(n (a + T)), one count wider on each side, over the masses a of sets."""
+    masses = [(0.0, 1.0 - top), (top, 1.0)] if top > 0.5 else [(0.0, 1.0)]
+    spans = [(math.floor(n * (a + tv)) - 1, math.floor(n * (b + tv)) + 1) for a, b in masses]
+    return [(max(first, 0), min(last, n)) for first, last in spans if first <= n]
+
+
+def clopper_pearson_radius(tv: float, top: float, n: int, delta: float) -> float:
+    """What C1 adds to the observed total variation; `top` is the largest target probability.
+
+    At delta = 1e-6 at most 2.38 / sqrt(n), whatever the vocabulary.
+    """
+    spans = reachable_counts(tv, top, n)
+    return max(largest_excess(first, last, n, checked_delta(delta)) for first, last in spans)
+
+
+def certify(
+    counts: npt.ArrayLike, law: npt.ArrayLike, delta: float, *, name: str = "full alphabet"
+) -> Certificate:
+    """C1 for one law and independent draws; the bound is 1 where there are none."""
+    p = checked_law(law)
+    observed = checked_counts(counts, p.size)
+    n = int(observed.sum())
+    if n == 0:
+        return Certificate(0.0, 1.0, checked_delta(delta), "no draws", name)
+    tv = float(total_variation(observed, p))
+    bound = min(1.0, tv + clopper_pearson_radius(tv, float(p.max()), n, delta))
+    return Certificate(tv, bound, delta, "fixed set, Clopper-Pearson", name)
+
+
+def certify_coarse(
+    counts: npt.ArrayLike, law: npt.ArrayLike, part: Coarsening, delta: float
+) -> Certificate:
+    """C1 for a coarse-graining: it bounds the bias between its cells, not within them."""
+    p = checked_law(law)
+    observed = checked_counts(counts, p.size)
+    return certify(part.gather(observed), part.gather(p), delta, name=part.name)
+
+
+def certify_contexts(counts: Counts, laws: Probs, delta: float) -> Certificate:
+    """For counts (C, V) after each of C contexts: bounds the visit-weighted mean of the TVs.
+
+    Contexts may depend on the past (Hoeffding and Azuma). A sequence of L tokens is then within
+    L times the bound, where the sampler itself produced the contexts.
+    """
+    checked = [checked_counts(row, laws.shape[-1]) for row in counts]
+    visits = np.array([row.sum() for row in checked])
+    n = int(visits.sum())
+    if n == 0:
+        return Certificate(0.0, 1.0, checked_delta(delta), "no draws", "after each context")
+    expected = visits[:, None] * np.stack([checked_law(law) for law in laws])
+    tv = min(1.0, float(0.5 * np.abs(np.stack(checked) - expected).sum() / n))
+    bound = min(1.0, tv + hoeffding_radius(n, delta))
+    return Certificate(tv, bound, delta, "fixed set, Hoeffding-Azuma", "after each context")
+
+
+def tv_lower_bound(
+    first: npt.ArrayLike, second: npt.ArrayLike, law: npt.ArrayLike, delta: float
+) -> float:
+    """With confidence 1 - delta the total variation is at least this: a set chosen on the first
+    half of the draws, its mass bounded on the second.
+    """
+    p = checked_law(law)
+    chosen, tested = checked_counts(first, p.size), checked_counts(second, p.size)
+    too_many = chosen > chosen.sum() * p
+    hits, n = int(tested[too_many].sum()), int(tested.sum())
+    if hits == 0:
+        return 0.0
+    lowest = float(stats.beta.ppf(checked_delta(delta), hits, n - hits + 1))
+    return max(0.0, lowest - float(p[too_many].sum()))
