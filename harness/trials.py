@@ -20,12 +20,15 @@ class Round:
 
     `drafted` (n, k) are the draft's tokens; `n_accepted` (n,) the length of the kept leading run;
     `committed` (n, k + 1) the kept run and one more token, then -1. The bonus token is -1 where
-    the caller asked for no more than k tokens and every drafted one was kept.
+    the caller asked for no more than k tokens and every drafted one was kept. Nothing follows the
+    end token: kept as the j-th drafted token, it is the last one, and `n_accepted` is j.
+    `stopped_at` (n,) are the contexts in which the last tokens were drawn, where they are at hand.
     """
 
     drafted: Tokens
     n_accepted: Tokens
     committed: Tokens
+    stopped_at: Rows | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,13 @@ class Contexts:
     """Context ids of prefixes: where each prompt starts and where a token leads.
 
     `starts` (prompts,) are the first contexts; `successor` (contexts, V) the context after a token.
+    A trial is over once the token `end` is committed: nothing after it counts, so that it does not
+    matter where `successor` says it leads.
     """
 
     starts: Rows
     successor: Rows
+    end: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "starts", readonly(self.starts))

@@ -11,7 +11,7 @@ from harness.laws.tables import at
 from harness.protocols import EVERYONE, Trials
 from harness.trials import NO_TOKEN
 
-__all__ = ["ended", "everything_kept", "of", "of_trials"]
+__all__ = ["ended", "everything_kept", "of", "of_trials", "until_end"]
 
 Column = TypeVar("Column", Rows, Tokens)
 
@@ -41,3 +41,17 @@ def ended(committed: Tokens, n_accepted: Tokens) -> Tokens:
         after = (n_accepted < position).view(np.int8)
         committed[:, position] |= -after  # -1 has every bit set: no branch
     return committed
+
+
+def until_end(committed: Tokens, n_accepted: Tokens, end: int | None) -> tuple[Tokens, Tokens]:
+    """Both without what follows the token `end`; see `Round`."""
+    if end is None:
+        return n_accepted, committed
+    length = np.ones(len(committed), dtype=np.int8)
+    over = committed[:, 0] == end
+    for position in range(1, committed.shape[1]):
+        column = committed[:, position]
+        column |= -over.view(np.int8)
+        length += (column != NO_TOKEN).view(np.int8)
+        over |= column == end
+    return np.minimum(n_accepted, length), committed

@@ -16,7 +16,7 @@ from harness.laws.categorical import Law
 from harness.laws.step import ExactStep
 from harness.laws.tables import Contexts
 from harness.protocols import EVERYONE, Source, Trials
-from harness.rules.active import ended, everything_kept, of, of_trials
+from harness.rules.active import ended, everything_kept, of, of_trials, until_end
 from harness.trials import Round
 
 __all__ = ["Step", "TokenProcedure", "draft_block"]
@@ -49,18 +49,25 @@ class TokenProcedure:
         drafted, visited = draft_block(source, self.propose, self.contexts, contexts, draft_length)
         committed, n_accepted = everything_kept(drafted)
         active: Trials = EVERYONE
+        stopped_at = visited[draft_length]
+        follow = room > 1 and len(self.contexts) > 1
+        if follow:
+            stopped_at = stopped_at.copy()
         for position in range(draft_length):
             here, tokens = of(visited[position], active), of(drafted[:, position], active)
             kept, lost, replacement = self.step(source, here, tokens, active)
             rejected = of_trials(active, lost)
             n_accepted[rejected] = position
             committed[:, position][rejected] = replacement
+            if follow:
+                stopped_at[rejected] = of(here, lost)
             if position + 1 < max(draft_length, room):
                 active = of_trials(active, np.flatnonzero(kept))
         if room > draft_length:
             bonus = source.draw(self.bonus, of(visited[draft_length], active), active)
             committed[:, draft_length][active] = bonus
-        return Round(drafted, n_accepted, ended(committed, n_accepted))
+        kept_run = until_end(ended(committed, n_accepted), n_accepted, self.contexts.end)
+        return Round(drafted, *kept_run, stopped_at)
 
     def step_law(self, context: int) -> ExactStep:
         return self.step.law(self.propose.probs[context], context)

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from harness.arrays import Rows, Tokens, token_dtype
-from harness.laws.tables import LawTables, one_for_all
+from harness.laws.tables import Contexts, LawTables, at, one_for_all
 from harness.protocols import Procedure, VerificationRule
 from harness.sources.random import RandomSource
 from harness.trials import NO_TOKEN, Round, TrialBatch
@@ -18,7 +18,10 @@ __all__ = ["RuleSampler"]
 
 @dataclass(frozen=True)
 class RuleSampler:
-    """Runs rounds of `rule` over `laws` with `draft_length` until `horizon` tokens are committed."""
+    """Runs rounds of `rule` over `laws` with `draft_length` until `horizon` tokens are committed.
+
+    A trial that commits the end token is over: -1 follows it.
+    """
 
     rule: VerificationRule
     laws: LawTables
@@ -44,7 +47,73 @@ class RuleSampler:
         """Tokens (n, horizon): the first round's, then those of further rounds."""
         if self.horizon == 1:
             return first.committed[:, :1]
-        raise NotImplementedError
+        source, played = RandomSource(rng), first
+        page = _Page(len(contexts), self.horizon, self.draft_length, self.laws)
+        while True:
+            contexts = page.write(played, contexts)
+            if not len(contexts):
+                return page.tokens
+            played = self.procedure(source, contexts, self.draft_length, page.room)
+
+
+class _Page:
+    """The tokens of every trial so far, and the trials that want more of them."""
+
+    def __init__(self, n_trials: int, horizon: int, draft_length: int, laws: LawTables) -> None:
+        self.horizon, self.contexts = horizon, laws.contexts
+        # a round may run over the horizon: it is written whole, and the rest of the page cut off
+        shape = horizon + draft_length, n_trials
+        self.by_position = np.full(shape, NO_TOKEN, dtype=token_dtype(laws.vocabulary))
+        self.places = np.arange(n_trials)  # of the next token of each active trial
+
+    @property
+    def tokens(self) -> Tokens:
+        return self.by_position[: self.horizon].T
+
+    @property
+    def room(self) -> int:
+        """The most tokens that an active trial still wants."""
+        n_trials = self.by_position.shape[1]
+        return self.horizon - int(self.places.min()) // n_trials
+
+    def write(self, played: Round, contexts: Rows) -> Rows:
+        """Adds a round that began in `contexts`; the contexts of the trials that go on after it."""
+        page, n_trials = self.by_position.ravel(), self.by_position.shape[1]
+        length = np.zeros(len(contexts), dtype=np.int8)
+        places = self.places
+        for column in played.committed.T:
+            page[places] = column
+            length += (column != NO_TOKEN).view(np.int8)
+            places = places + n_trials
+        self.places = self.places + length.astype(np.intp) * n_trials
+        going = np.flatnonzero(self._goes_on(page))
+        following = _following(played, length, contexts, going, self.contexts)
+        self.places = self.places.take(going)
+        return following
+
+    def _goes_on(self, page: Tokens) -> np.ndarray:
+        n_trials = self.by_position.shape[1]
+        short = self.places < self.horizon * n_trials
+        if self.contexts.end is not None:
+            short &= page.take(self.places - n_trials) != self.contexts.end
+        return short
+
+
+def _following(
+    played: Round, length: Tokens, began: Rows, going: Rows, contexts: Contexts
+) -> Rows:
+    """Contexts after the rounds of the trials `going`."""
+    if len(contexts) == 1:
+        return one_for_all(len(going))
+    if played.stopped_at is not None:
+        last = (length.take(going) - 1) * np.intp(len(began)) + going
+        return contexts.after(played.stopped_at.take(going), played.committed.T.ravel().take(last))
+    here = at(began, going).copy()
+    for column in played.committed.T:
+        tokens = column.take(going)
+        there = np.flatnonzero(tokens != NO_TOKEN)
+        here[there] = contexts.after(here.take(there), tokens.take(there))
+    return here
 
 
 def _in_turn(n_trials: int, n_prompts: int) -> Rows:
