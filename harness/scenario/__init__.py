@@ -1,0 +1,20 @@
+"""Scenario files: strict loading of YAML suites, with complaints that name the place."""
+
+from __future__ import annotations
+
+from harness.scenario.load import load_suite, load_suites, parse_suite, validate
+from harness.scenario.model import OBSERVABLES, Facts, SamplerRef, Scenario, Suite
+from harness.scenario.shape import schema
+
+__all__ = [
+    "OBSERVABLES",
+    "Facts",
+    "SamplerRef",
+    "Scenario",
+    "Suite",
+    "load_suite",
+    "load_suites",
+    "parse_suite",
+    "schema",
+    "validate",
+]

@@ -42,7 +42,9 @@ class Scenario:
     Exactly one of `rule` and `sampler` is given. `laws` holds float tables; `exact_laws` the same
     in Fractions where every number of the file is decimal or a fraction and V is small.
     `observe` is None where the defaults of the rule apply. `settings` is what the manifest records:
-    the policies, generators and axes of a matrix in words.
+    the policies, generators and axes of a matrix in words. `vocabulary` is the suite's own unless
+    the scenario has another. `prompts` are token ids, one prompt a start of `laws.contexts`; after
+    `end_token` every law is certain of it.
     """
 
     name: str
@@ -61,6 +63,9 @@ class Scenario:
     facts: Facts = field(default_factory=Facts)
     description: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    vocabulary: tuple[str, ...] = ()
+    prompts: tuple[tuple[int, ...], ...] = ((),)
+    end_token: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
