@@ -1,0 +1,65 @@
+"""Words and numbers that all reports share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from harness.engine.result import ObservableResult, ScenarioResult, SuiteResult
+
+__all__ = ["CAVEATS", "NO_PICTURES", "headline", "number", "outcome", "setting", "visible"]
+
+NO_PICTURES: Final[Mapping[str, bytes]] = MappingProxyType({})
+
+CAVEATS: Final = (
+    "A match holds for the laws, contexts and settings that were tested, and for no others.",
+    "With confidence 1 - delta the total variation distance to the promised law is at most epsilon.",
+    "That does not say that the two laws are equal.",
+    "It says nothing about whether the text is true or good, nor about speed.",
+    "Not rejecting is not matching: where the bound stays above epsilon, it is inconclusive.",
+)
+
+OUTCOMES: Final = (
+    "everything came out as expected",
+    "a sampler that should match differs",
+    "the suite could not be used",
+    "inconclusive: the trials ran out before a verdict",
+    "invalid: a control was not caught, a law is no law, or a sampler broke its contract",
+)
+
+
+def outcome(result: SuiteResult) -> str:
+    """What the exit code says, in words."""
+    known = 0 <= result.exit_code < len(OUTCOMES)
+    return OUTCOMES[result.exit_code] if known else f"exit code {result.exit_code}"
+
+
+def headline(scenario: ScenarioResult) -> ObservableResult | None:
+    """The observable that speaks for a scenario: its output law, else the first one judged."""
+    judged = [o for o in scenario.observables if o.judged] or list(scenario.observables)
+    return scenario.observable("output") or next(iter(judged), None)
+
+
+def number(value: float | None) -> str:
+    """Four significant digits; a dash where there is no number."""
+    if value is None or math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
+
+
+def setting(result: SuiteResult) -> str:
+    """The levels that were declared before the run."""
+    return f"alpha {result.alpha:g}, delta {result.delta:g}, seed {result.seed}"
+
+
+def visible(text: str) -> str:
+    """The text with controls, lone surrogates and invisible characters written as escapes."""
+    return "".join(c if c.isprintable() else _escape(c) for c in text)
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
