@@ -43,17 +43,24 @@ def pool(law: npt.ArrayLike, n: int, *, least: float = LEAST_EXPECTED) -> Rows:
     p = checked_law(law)
     ranked = np.argsort(-p, kind="stable")[: np.count_nonzero(p)]
     alone = int(np.count_nonzero(n * p[ranked] >= least))
-    gathered = np.cumsum(n * p[ranked[alone:]]) / least
-    # rounding must not open a cell one token early
-    cell_after = np.floor(gathered * (1 + 1e-12))
-    before = np.concatenate([[0.0], cell_after[:-1]])[: cell_after.size].astype(np.intp)
-    _, within = np.unique(before, return_inverse=True)
-    cells = np.concatenate([np.arange(alone), alone + within])
-    if cells.size and n * p[ranked[cells == cells[-1]]].sum() < least:
-        cells = np.minimum(cells, max(int(cells[-1]) - 1, 0))
+    starts = [*range(alone), *bucket_starts(n * p[ranked], alone, least)]
     labels = np.full(p.size, -1, dtype=np.intp)
-    labels[ranked] = cells
+    labels[ranked] = np.searchsorted(starts, np.arange(ranked.size), side="right") - 1
     return labels
+
+
+def bucket_starts(expected: Floats, first: int, least: float) -> list[int]:
+    """Where each bucket of at least `least` begins, from `first` on; leftovers open none."""
+    reached = np.cumsum(expected)
+    starts, at = [], first
+    while at < expected.size:
+        gone = reached[at - 1] if at else 0.0
+        after = int(np.searchsorted(reached, (gone + least) * (1.0 - 1e-12))) + 1
+        if after > expected.size:
+            break
+        starts.append(at)
+        at = after
+    return starts if starts or first else [0]
 
 
 def pooled(values: npt.NDArray[np.generic], labels: Rows) -> Floats:

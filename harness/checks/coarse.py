@@ -81,11 +81,12 @@ def canonical(labels: Rows) -> bytes:
     return np.argsort(np.argsort(first))[inverse].tobytes()
 
 
-def distinct(candidates: list[Coarsening]) -> tuple[Coarsening, ...]:
+def distinct(candidates: list[Coarsening], possible: Rows) -> tuple[Coarsening, ...]:
+    """One of each partition of the tokens that can be drawn."""
     seen: dict[bytes, Coarsening] = {}
     for candidate in candidates:
         if candidate.cells > 1:
-            seen.setdefault(canonical(candidate.labels), candidate)
+            seen.setdefault(canonical(candidate.labels[possible]), candidate)
     return tuple(seen.values())
 
 
@@ -94,11 +95,11 @@ def coarse_grainings(p: npt.ArrayLike, q: npt.ArrayLike | None = None) -> tuple[
     target = checked_law(p)
     heads = [
         Coarsening(f"top {size} tokens and the rest", head_and_rest(target, size))
-        for size in head_sizes(target.size)
+        for size in head_sizes(np.count_nonzero(target))
     ]
     kind = "probability" if q is None else "ratio"
     bins = [
         Coarsening(f"{count} {kind} bins", ratio_bins(target, q, count)) for count in BIN_COUNTS
     ]
     full = Coarsening("full alphabet", np.arange(target.size, dtype=np.intp))
-    return distinct([full, *heads, *bins])
+    return distinct([full, *heads, *bins], np.flatnonzero(target))
