@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol, Self, TypeAlias
 
@@ -100,7 +100,9 @@ class Sampler(Protocol):
 class Tally(Protocol):
     """Mergeable sufficient statistics of trials: a commutative monoid."""
 
-    def add(self, *batches: TrialBatch) -> Self: ...
+    def add(self, batches: Iterable[TrialBatch]) -> Self:
+        """With the trials of all `batches`, none of which is kept."""
+        ...
 
     def merge(self, other: Self) -> Self: ...
 

@@ -43,7 +43,7 @@ class Evidence:
 class ObservableResult:
     """One observable of one scenario: its laws, its counts, the evidence and the proof.
 
-    `cells` label the cells; `target` is the promised law, `exact` the law of the rule itself where
+    `cells` label the cells (empty where there are more than 4,096); `target` is the promised law, `exact` the law of the rule itself where
     it is known, `counts` what was seen; all (cells,). `judged` says whether it counts towards the
     scenario's verdict. `tv` is the plug-in distance of counts to target, `tv_bound` its upper
     confidence bound at 1 - `delta`, of the law named by `bound_of` (coarse-grained for large V);

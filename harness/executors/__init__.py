@@ -1,0 +1,7 @@
+"""Where chunks are worked off."""
+
+from __future__ import annotations
+
+from harness.executors.local import InlineExecutor, default_workers, local_executor
+
+__all__ = ["InlineExecutor", "default_workers", "local_executor"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Self
 
@@ -32,7 +32,7 @@ class TraceTally:
     def empty(cls, vocabulary: int) -> Self:
         return cls(np.zeros((vocabulary, vocabulary + 1), dtype=np.int64))
 
-    def add(self, *batches: TrialBatch) -> Self:
+    def add(self, batches: Iterable[TrialBatch]) -> Self:
         seen = sum(count_codes(self._cells(batch), self.trace.size) for batch in batches)
         return type(self)(self.trace + np.reshape(seen, self.trace.shape))
 
@@ -74,7 +74,7 @@ class FactoredTrace:
     def empty(cls, vocabulary: int) -> Self:
         return cls(np.zeros((3, vocabulary), dtype=np.int64))
 
-    def add(self, *batches: TrialBatch) -> Self:
+    def add(self, batches: Iterable[TrialBatch]) -> Self:
         steps = self.steps.copy()
         for batch in batches:
             drafted, emitted, kept = _first_step(batch)
@@ -111,7 +111,7 @@ class OutputTally:
     def empty(cls, vocabulary: int) -> Self:
         return cls(np.zeros(vocabulary, dtype=np.int64))
 
-    def add(self, *batches: TrialBatch) -> Self:
+    def add(self, batches: Iterable[TrialBatch]) -> Self:
         output = self.output.copy()
         for batch in batches:
             np.add.at(output, batch.tokens[:, 0], 1)

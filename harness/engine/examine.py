@@ -1,0 +1,119 @@
+"""Counts of one observable to evidence and proof; the decision over the suite comes later."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.arrays import Counts
+from harness.checks import (
+    Certificate,
+    CheckResult,
+    Coarsening,
+    EProcess,
+    acceptance_check,
+    cells_check,
+    certify,
+    certify_coarse,
+    chi_square_check,
+    coarse_grainings,
+    e_to_p,
+    ks_check,
+    ratio_order,
+    support_check,
+)
+from harness.engine.observe import Observable
+from harness.engine.result import Evidence
+
+__all__ = ["Examiner"]
+
+COARSE_ABOVE = 64  # cells: a larger alphabet may be certified by a coarse-graining, and says so
+
+# Parts of an observable's level: STATISTICS, "Evidence of bias".
+SHARES = {"e-process": 0.5, "chi-square": 0.2, "cells": 0.2, "ks": 0.1}
+SHARES_OF_TWO = {"e-process": 0.5, "acceptance": 0.5}
+
+
+@dataclass(frozen=True, slots=True)
+class Examiner:
+    """Everything about one observable that depends on the laws alone, worked out once."""
+
+    observable: Observable
+    e_process: EProcess
+    ladder: tuple[Coarsening, ...]
+
+    @classmethod
+    def of(cls, observable: Observable) -> Examiner:
+        target, draft = observable.target, observable.draft
+        coarse = coarse_grainings(target, draft) if len(target) > COARSE_ABOVE else ()
+        finest_first = sorted(
+            (part for part in coarse if part.cells < len(target)), key=lambda part: -part.cells
+        )
+        e_process = EProcess.of(target, draft, observable.faults)
+        return cls(observable, e_process, tuple(finest_first))
+
+    def log_e(self, counts: Counts) -> float:
+        return float(self.e_process.log_e(counts).total)
+
+    def certificate(self, counts: Counts, delta: float, epsilon: float) -> Certificate:
+        """Bound of the full law; where that exceeds epsilon, of the finest coarse law that does not.
+
+        delta is split evenly over the laws that may be tried, fixed before the run.
+        """
+        each = delta / (1 + len(self.ladder))
+        full = certify(counts, self.observable.target, each)
+        if full.bound <= epsilon:
+            return full
+        coarse = (
+            certify_coarse(counts, self.observable.target, part, each) for part in self.ladder
+        )
+        return next((found for found in coarse if found.bound <= epsilon), full)
+
+    def evidence(
+        self, counts: Counts, log_e: float, rng: np.random.Generator, *, final: bool
+    ) -> tuple[Evidence, ...]:
+        """Checks with their shares. Classical tests decide only at the last declared look; before
+        it they are reported with a share of nothing."""
+        results = [self._support(counts), self._e_value(log_e), *self._classical(counts, rng)]
+        shares = SHARES_OF_TWO if self._is_rate else SHARES
+        return tuple(
+            Evidence(r, _share(r.check, shares, final=final), 1.0) for r in results
+        )
+
+    def detectable(self, n: int, alpha: float) -> float:
+        return float("nan")
+
+    @property
+    def _is_rate(self) -> bool:
+        return self.observable.name == "acceptance"
+
+    def _support(self, counts: Counts) -> CheckResult:
+        offending = np.flatnonzero((self.observable.target == 0.0) & (counts > 0))
+        if not len(offending):
+            return support_check(counts, self.observable.target)
+        cell = int(offending[np.argmax(counts[offending])])
+        told = f"{self.observable.label(cell)} was seen {counts[cell]:,} times"
+        return support_check(counts, self.observable.target, first_offender=told)
+
+    def _e_value(self, log_e: float) -> CheckResult:
+        return CheckResult("e-process", log_e, float(e_to_p(log_e)), "valid at any look")
+
+    def _classical(self, counts: Counts, rng: np.random.Generator) -> list[CheckResult]:
+        target = self.observable.target
+        if self._is_rate:
+            return [acceptance_check(int(counts[0]), int(counts.sum()), float(target[0]))]
+        order = ratio_order(target, self.observable.draft)
+        return [
+            chi_square_check(counts, target, rng),
+            cells_check(counts, target),
+            ks_check(counts, target, order),
+        ]
+
+
+def _share(check: str, shares: dict[str, float], *, final: bool) -> float:
+    if check == "support":
+        return 1.0  # its p-value is 0 or 1: it takes nothing from the others
+    if check == "e-process":
+        return shares[check]
+    return shares["chi-square" if check in {"g-test", "pearson"} else check] if final else 0.0

@@ -1,0 +1,45 @@
+"""How a scenario's trials are cut into chunks, and when they are looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from harness.checks import look_schedule
+
+__all__ = ["BATCH_TRIALS", "CHUNK_TRIALS", "Chunk", "chunks_of", "looks_of"]
+
+# Both are part of the random stream's address: changing one changes every result.
+CHUNK_TRIALS = 1 << 20  # a few milliseconds of work, and the unit of a resume
+BATCH_TRIALS = 1 << 16  # what is simulated at once: its columns fit the second-level cache
+
+FIRST_LOOK = 64  # trials; an impossible trace is refuted within a hundred or so
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """`trials` trials with a stream of their own, the address of which is `number`."""
+
+    number: int
+    trials: int
+
+
+def looks_of(trials: int, *, stop_early: bool) -> tuple[int, ...]:
+    """Numbers of trials at which a verdict may fall, the last of them `trials`."""
+    return look_schedule(min(FIRST_LOOK, trials), trials) if stop_early else (trials,)
+
+
+def chunks_of(looks: tuple[int, ...]) -> tuple[tuple[Chunk, ...], ...]:
+    """For each look the chunks that lead up to it from the one before, numbered throughout."""
+    plan: list[tuple[Chunk, ...]] = []
+    number = 0
+    for before, look in pairwise((0, *looks)):
+        sizes = _cut(look - before)
+        plan.append(tuple(Chunk(number + i, size) for i, size in enumerate(sizes)))
+        number += len(sizes)
+    return tuple(plan)
+
+
+def _cut(trials: int) -> list[int]:
+    whole, rest = divmod(trials, CHUNK_TRIALS)
+    return [CHUNK_TRIALS] * whole + ([rest] if rest else [])

@@ -1,0 +1,115 @@
+"""A scenario made ready to run: its sampler, its exact law, its observables, an empty tally."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from harness.engine.defaults import judged_observables
+from harness.engine.exact import exact_single
+from harness.engine.examine import Examiner
+from harness.engine.facts import accounting, contradictions
+from harness.engine.observe import FULL_TRACE_UP_TO, Observable, single_position
+from harness.errors import UnknownName
+from harness.laws.step import ExactStep
+from harness.laws.tables import LawTables
+from harness.protocols import Rule, Sampler, Tally
+from harness.registry import did_you_mean
+from harness.rules import RULES
+from harness.samplers.rule import RuleSampler
+from harness.scenario.model import Scenario, Suite
+from harness.tallies import FactoredTrace, OutputTally, TraceTally
+
+__all__ = ["Prepared", "SamplerFactory", "prepare"]
+
+SamplerFactory = Callable[[Scenario], Sampler]
+
+FAULTS_UP_TO = 32  # tokens: exact laws of all known faults are cheap below this
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What a run needs of one scenario; `problems` are stated facts that the laws contradict."""
+
+    scenario: Scenario
+    sampler: Sampler
+    step: ExactStep | None
+    examiners: tuple[Examiner, ...]
+    empty: Tally
+    problems: tuple[str, ...]
+
+    @property
+    def judged(self) -> tuple[Examiner, ...]:
+        return tuple(e for e in self.examiners if e.observable.judged)
+
+
+def prepare(scenario: Scenario, suite: Suite, samplers: Mapping[str, SamplerFactory]) -> Prepared:
+    """Raises UnknownName for a rule or sampler that nobody declared."""
+    rule = RULES[scenario.rule] if scenario.rule is not None else None
+    sampler = _sampler(scenario, rule, samplers)
+    step = exact_single(rule, scenario.laws) if rule else None
+    shows_trace = {"drafted", "n_accepted"} <= sampler.provides
+    observables = single_position(
+        scenario.laws,
+        suite.vocabulary,
+        step,
+        judged_observables(scenario, rule),
+        shows_trace=shows_trace,
+    )
+    with_faults = _with_faults(observables, scenario.laws)
+    return Prepared(
+        scenario,
+        sampler,
+        step,
+        tuple(Examiner.of(observable) for observable in with_faults),
+        _empty_tally(scenario.laws.vocabulary, shows_trace=shows_trace),
+        _problems(scenario, rule, suite.vocabulary),
+    )
+
+
+def _sampler(
+    scenario: Scenario, rule: Rule | None, samplers: Mapping[str, SamplerFactory]
+) -> Sampler:
+    if rule is not None:
+        return RuleSampler(rule.prepare, scenario.laws, scenario.draft_length, scenario.horizon)
+    name = scenario.sampler.name if scenario.sampler else ""
+    if name not in samplers:
+        raise UnknownName(
+            f"scenario {scenario.name!r}: nobody declared a sampler {name!r}"
+            f"{did_you_mean(name, samplers)}; declare it in [tool.specharness.samplers] of "
+            "pyproject.toml or with --sampler NAME=PACKAGE.MODULE:FUNCTION"
+        )
+    return samplers[name](scenario)
+
+
+def _empty_tally(vocabulary: int, *, shows_trace: bool) -> Tally:
+    if not shows_trace:
+        return OutputTally.empty(vocabulary)
+    tally = TraceTally if vocabulary <= FULL_TRACE_UP_TO else FactoredTrace
+    return tally.empty(vocabulary)
+
+
+def _with_faults(observables: tuple[Observable, ...], laws: LawTables) -> tuple[Observable, ...]:
+    """The output observable bets on the exact laws of all known faults."""
+    if laws.vocabulary > FAULTS_UP_TO:
+        return observables
+    start = laws.contexts.starts[0]
+    honest = replace(laws, p=laws.target, proposal=laws.q)
+    steps = {name: exact_single(RULES[name], honest) for name in RULES if _is_fault(name)}
+    known = {
+        name: step.output.astype(float)
+        for name, step in steps.items()
+        if step is not None and (step.output != laws.target[start]).any()
+    }
+    return tuple(replace(o, faults=known) if o.name == "output" else o for o in observables)
+
+
+def _is_fault(name: str) -> bool:
+    return not RULES[name].lossless and RULES[name].discrete
+
+
+def _problems(scenario: Scenario, rule: Rule | None, tokens: tuple[str, ...]) -> tuple[str, ...]:
+    """Facts are held against Fractions where the scenario's numbers are exact."""
+    laws = scenario.exact_laws or scenario.laws
+    step = exact_single(rule, laws) if rule else None
+    return tuple(contradictions(scenario.facts, accounting(laws, step), tokens))

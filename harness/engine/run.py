@@ -1,0 +1,113 @@
+"""A suite from plan to verdicts. Reports, files and pictures are made from what this returns."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from harness.engine.decide import exit_code
+from harness.engine.judge import Outcome, family_size, judge
+from harness.engine.manifest import manifest_of
+from harness.engine.prepare import Prepared, SamplerFactory, prepare
+from harness.engine.result import SuiteResult
+from harness.engine.sequence import Levels, draw_until_decided
+from harness.errors import SamplerFailure
+from harness.executors import default_workers, local_executor
+from harness.scenario.model import Suite
+
+__all__ = ["Progress", "run_suite"]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Told after every chunk: `done` of `trials` trials of a scenario, the `number`-th of `of`."""
+
+    suite: str
+    scenario: str
+    number: int
+    of: int
+    done: int
+    trials: int
+
+
+Listener = Callable[[Progress], None]
+
+
+def run_suite(
+    suite: Suite,
+    *,
+    workers: int | None = None,
+    samplers: Mapping[str, SamplerFactory] | None = None,
+    executor: Executor | None = None,
+    listener: Listener | None = None,
+) -> SuiteResult:
+    """Draws every scenario of `suite`, examines it and decides over the whole suite.
+
+    The result is the same for any `workers` and any `executor` (by default threads, one a core).
+    `samplers` gives the samplers that scenarios may name. Raises UnknownName for a name that
+    nobody declared; a sampler that fails makes its scenario invalid and the others go on.
+    """
+    started, wall, cpu = datetime.now(UTC), time.perf_counter(), time.process_time()
+    workers = workers or default_workers()
+    ready = [prepare(scenario, suite, samplers or {}) for scenario in suite.scenarios]
+    with executor or local_executor(workers) as pool:
+        levels = Levels(suite.alpha, suite.delta, family_size(ready))
+        outcomes = [
+            _outcome(prepared, suite, levels, pool, workers, _teller(listener, suite, number))
+            for number, prepared in enumerate(ready)
+        ]
+    scenarios = judge(outcomes, suite)
+    manifest = manifest_of(
+        suite,
+        workers=workers,
+        wall=time.perf_counter() - wall,
+        cpu=time.process_time() - cpu,
+        trials=sum(scenario.trials for scenario in scenarios),
+    )
+    return SuiteResult(
+        suite=suite.name,
+        description=suite.description,
+        scenarios=scenarios,
+        alpha=suite.alpha,
+        delta=suite.delta,
+        seed=suite.seed,
+        exit_code=exit_code(scenarios),
+        started=started.isoformat(timespec="seconds"),
+        manifest=manifest,
+    )
+
+
+def _outcome(
+    prepared: Prepared,
+    suite: Suite,
+    levels: Levels,
+    executor: Executor,
+    workers: int,
+    tell: Callable[[int], None],
+) -> Outcome:
+    """One scenario's trials, or the reason why its sampler gave none."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    try:
+        drawn = draw_until_decided(prepared, suite.seed, levels, executor, workers, tell)
+    except SamplerFailure as failure:
+        return Outcome(prepared, None, str(failure))
+    return Outcome(
+        prepared,
+        drawn,
+        wall_seconds=time.perf_counter() - wall,
+        cpu_seconds=time.process_time() - cpu,
+    )
+
+
+def _teller(listener: Listener | None, suite: Suite, number: int) -> Callable[[int], None]:
+    scenario = suite.scenarios[number]
+
+    def tell(done: int) -> None:
+        if listener is not None:
+            told = suite.name, scenario.name, number + 1, len(suite.scenarios)
+            listener(Progress(*told, done, scenario.trials))
+
+    return tell
