@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Final, Protocol, Self, TypeAlias
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol, Self, TypeAlias
 
 import numpy as np
 
@@ -13,7 +13,18 @@ from harness.laws.categorical import Coin, Law
 from harness.laws.tables import LawTables
 from harness.trials import Round, TrialBatch
 
-__all__ = ["EVERYONE", "Procedure", "Rule", "Sampler", "Source", "Tally", "Trials", "VerificationRule"]
+__all__ = [
+    "EVERYONE",
+    "Assignment",
+    "Procedure",
+    "Rule",
+    "Sampler",
+    "SamplerFactory",
+    "Source",
+    "Tally",
+    "Trials",
+    "VerificationRule",
+]
 
 EVERYONE: Final = None
 Trials: TypeAlias = Rows | None  # which trials of a batch; EVERYONE costs no indices
@@ -92,9 +103,28 @@ class Sampler(Protocol):
         """Which optional columns of TrialBatch it fills: `drafted`, `n_accepted`."""
         ...
 
+    @property
+    def concurrent(self) -> bool:
+        """Whether several threads may call `sample` at once, each with its own generator."""
+        ...
+
     def sample(self, n_trials: int, rng: np.random.Generator) -> TrialBatch:
         """n_trials independent trials; raises SamplerFailure where the sampler breaks its contract."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What a scenario asks of a sampler: the laws, the shape of a trial, and its options."""
+
+    laws: LawTables
+    draft_length: int
+    horizon: int
+    tokens: tuple[str, ...]
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+SamplerFactory: TypeAlias = Callable[[Assignment], Sampler]
 
 
 class Tally(Protocol):

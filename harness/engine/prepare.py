@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from harness.engine.defaults import judged_observables
@@ -13,16 +13,14 @@ from harness.engine.observe import FULL_TRACE_UP_TO, Observable, single_position
 from harness.errors import UnknownName
 from harness.laws.step import ExactStep
 from harness.laws.tables import LawTables
-from harness.protocols import Rule, Sampler, Tally
+from harness.protocols import Assignment, Rule, Sampler, SamplerFactory, Tally
 from harness.registry import did_you_mean
 from harness.rules import RULES
 from harness.samplers.rule import RuleSampler
-from harness.scenario.model import Scenario, Suite
+from harness.scenario.model import SamplerRef, Scenario, Suite
 from harness.tallies import FactoredTrace, OutputTally, TraceTally
 
-__all__ = ["Prepared", "SamplerFactory", "prepare"]
-
-SamplerFactory = Callable[[Scenario], Sampler]
+__all__ = ["Prepared", "prepare"]
 
 FAULTS_UP_TO = 32  # tokens: exact laws of all known faults are cheap below this
 
@@ -46,7 +44,7 @@ class Prepared:
 def prepare(scenario: Scenario, suite: Suite, samplers: Mapping[str, SamplerFactory]) -> Prepared:
     """Raises UnknownName for a rule or sampler that nobody declared."""
     rule = RULES[scenario.rule] if scenario.rule is not None else None
-    sampler = _sampler(scenario, rule, samplers)
+    sampler = _sampler(scenario, rule, suite.vocabulary, samplers)
     step = exact_single(rule, scenario.laws) if rule else None
     shows_trace = {"drafted", "n_accepted"} <= sampler.provides
     observables = single_position(
@@ -68,18 +66,22 @@ def prepare(scenario: Scenario, suite: Suite, samplers: Mapping[str, SamplerFact
 
 
 def _sampler(
-    scenario: Scenario, rule: Rule | None, samplers: Mapping[str, SamplerFactory]
+    scenario: Scenario,
+    rule: Rule | None,
+    tokens: tuple[str, ...],
+    samplers: Mapping[str, SamplerFactory],
 ) -> Sampler:
     if rule is not None:
         return RuleSampler(rule.prepare, scenario.laws, scenario.draft_length, scenario.horizon)
-    name = scenario.sampler.name if scenario.sampler else ""
-    if name not in samplers:
+    named = scenario.sampler or SamplerRef("")
+    if named.name not in samplers:
         raise UnknownName(
-            f"scenario {scenario.name!r}: nobody declared a sampler {name!r}"
-            f"{did_you_mean(name, samplers)}; declare it in [tool.specharness.samplers] of "
+            f"scenario {scenario.name!r}: nobody declared a sampler {named.name!r}"
+            f"{did_you_mean(named.name, samplers)}; declare it in [tool.specharness.samplers] of "
             "pyproject.toml or with --sampler NAME=PACKAGE.MODULE:FUNCTION"
         )
-    return samplers[name](scenario)
+    shape = scenario.laws, scenario.draft_length, scenario.horizon
+    return samplers[named.name](Assignment(*shape, tokens, named.options))
 
 
 def _empty_tally(vocabulary: int, *, shows_trace: bool) -> Tally:

@@ -11,11 +11,12 @@ from datetime import UTC, datetime
 from harness.engine.decide import exit_code
 from harness.engine.judge import Outcome, family_size, judge
 from harness.engine.manifest import manifest_of
-from harness.engine.prepare import Prepared, SamplerFactory, prepare
+from harness.engine.prepare import Prepared, prepare
 from harness.engine.result import SuiteResult
 from harness.engine.sequence import Levels, draw_until_decided
 from harness.errors import SamplerFailure
-from harness.executors import default_workers, local_executor
+from harness.executors import InlineExecutor, default_workers, local_executor
+from harness.protocols import SamplerFactory
 from harness.scenario.model import Suite
 
 __all__ = ["Progress", "run_suite"]
@@ -90,6 +91,8 @@ def _outcome(
 ) -> Outcome:
     """One scenario's trials, or the reason why its sampler gave none."""
     wall, cpu = time.perf_counter(), time.process_time()
+    if not prepared.sampler.concurrent:
+        executor, workers = InlineExecutor(), 1
     try:
         drawn = draw_until_decided(prepared, suite.seed, levels, executor, workers, tell)
     except SamplerFailure as failure:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from harness.arrays import Rows, Tokens, token_dtype
+from harness.arrays import Bits, Rows, Tokens, token_dtype
 from harness.laws.tables import Contexts, LawTables, at, one_for_all
 from harness.protocols import Procedure, VerificationRule
 from harness.sources.random import RandomSource
@@ -31,6 +31,10 @@ class RuleSampler:
     @property
     def provides(self) -> frozenset[str]:
         return frozenset({"drafted", "n_accepted"})
+
+    @property
+    def concurrent(self) -> bool:
+        return True
 
     @cached_property
     def procedure(self) -> Procedure:
@@ -86,17 +90,18 @@ class _Page:
             length += (column != NO_TOKEN).view(np.int8)
             places = places + n_trials
         self.places = self.places + length.astype(np.intp) * n_trials
-        going = np.flatnonzero(self._goes_on(page))
+        going = np.flatnonzero(self._goes_on(played))
         following = _following(played, length, contexts, going, self.contexts)
         self.places = self.places.take(going)
         return following
 
-    def _goes_on(self, page: Tokens) -> np.ndarray:
-        n_trials = self.by_position.shape[1]
-        short = self.places < self.horizon * n_trials
+    def _goes_on(self, played: Round) -> Bits:
+        """Active trials (m,) that have neither reached the horizon nor the end token."""
+        goes_on = self.places < self.horizon * self.by_position.shape[1]
         if self.contexts.end is not None:
-            short &= page.take(self.places - n_trials) != self.contexts.end
-        return short
+            for column in played.committed.T:
+                goes_on &= column != self.contexts.end
+        return goes_on
 
 
 def _following(
