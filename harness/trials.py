@@ -18,7 +18,8 @@ NO_TOKEN = -1
 class Round:
     """One draft, verify, commit cycle of n trials.
 
-    `drafted` (n, k) are the draft's tokens; `n_accepted` (n,) the length of the kept leading run;
+    `drafted` (n, k) are the draft's tokens, -1 where a rule that has stopped does not look at them;
+    `n_accepted` (n,) is the length of the kept leading run;
     `committed` (n, k + 1) the kept run and one more token, then -1. The bonus token is -1 where
     the caller asked for no more than k tokens and every drafted one was kept. Nothing follows the
     end token: kept as the j-th drafted token, it is the last one, and `n_accepted` is j.

@@ -1,6 +1,6 @@
 """Contexts for laws that depend on the prefix: Markov of any order, one row a position, prompts.
 
-A context names a row of every law table; `Contexts.successor` says which row the next token leads to.
+A context names a row of every law table; `Contexts.successor` says where the next token leads.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def markov_contexts(
 ) -> Contexts:
     """Contexts that are the last `order` tokens, or all of them while there are fewer.
 
-    Strings are numbered by length, then as numbers in base V, the oldest token first: 0 is the empty
-    prefix, 1 + x the prefix x. A trial starts from the last tokens of its prompt. Raises BadSetting
+    Strings are numbered by length, then as numbers in base V, the oldest token first: 0 is the
+    empty prefix, 1 + x the prefix x. A trial starts from the last tokens of its prompt. Raises BadSetting
     where the tables would hold more than 2**24 probabilities.
     """
     _check_memory(vocabulary, _strings(vocabulary, order), f"order {order}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from harness.protocols import Rule
 from harness.registry import Registry
 from harness.rules import faults, lossy, reuse
+from harness.rules.block import block_verification
 from harness.rules.matching import match_or_keep_target, match_or_redraw
 from harness.rules.one_hot import another_token, one_hot
 from harness.rules.retry import RetryRule
@@ -24,6 +25,12 @@ RULES: Registry[Rule] = Registry(
             "(Leviathan et al. 2023; Chen et al. 2023)",
             lossless=True,
             token_accounting=True,
+        ),
+        "block-verification": Rule(
+            block_verification,
+            "keep the longest prefix that the draft as a whole allows: exact, and keeps at least as "
+            "much as the token rule (Sun et al. 2024)",
+            lossless=True,
         ),
         "token-matching-keep-target": Rule(
             match_or_keep_target,
@@ -69,9 +76,7 @@ RULES: Registry[Rule] = Registry(
         "greedy-residual": Rule(
             TokenRule(replace=faults.most_likely_residual), "argmax of the residual, not a draw"
         ),
-        "inverted-ratio": Rule(
-            TokenRule(accept=faults.inverted_ratio), "accept with min(1, q/p)"
-        ),
+        "inverted-ratio": Rule(TokenRule(accept=faults.inverted_ratio), "accept with min(1, q/p)"),
         "residual-drops-drafted-only": Rule(
             another_token,
             "the residual drops q only at the drafted token (rotalabs-accel 1.1.1); "

@@ -6,12 +6,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from harness.arrays import Rows, Tokens
+from harness.arrays import Rows, Tokens, token_dtype
 from harness.laws.tables import at
 from harness.protocols import EVERYONE, Trials
 from harness.trials import NO_TOKEN
 
-__all__ = ["ended", "everything_kept", "of", "of_trials", "until_end"]
+__all__ = ["blank", "ended", "everything_kept", "of", "of_trials", "put", "until_end"]
 
 Column = TypeVar("Column", Rows, Tokens)
 
@@ -21,9 +21,25 @@ def of(column: Column, trials: Trials) -> Column:
     return column if trials is EVERYONE else at(column, trials)
 
 
+def put(column: Tokens, trials: Trials, tokens: Tokens) -> None:
+    """Writes the tokens of `trials` into `column` (n,)."""
+    if trials is EVERYONE:
+        column[:] = tokens
+    else:
+        column[trials] = tokens
+
+
 def of_trials(trials: Trials, chosen: Rows) -> Rows:
     """The trials at places `chosen` among `trials`."""
     return chosen if trials is EVERYONE else trials.take(chosen)
+
+
+def blank(contexts: Rows, draft_length: int, vocabulary: int) -> tuple[Tokens, Tokens, Tokens]:
+    """A round before anything is rejected: no tokens (n, k) drafted or (n, k + 1) committed."""
+    n, dtype = len(contexts), token_dtype(vocabulary)
+    drafted = np.full((draft_length, n), NO_TOKEN, dtype).T
+    committed = np.full((draft_length + 1, n), NO_TOKEN, dtype).T
+    return drafted, committed, np.full(n, draft_length, dtype=np.int8)
 
 
 def everything_kept(drafted: Tokens) -> tuple[Tokens, Tokens]:
@@ -44,7 +60,7 @@ def ended(committed: Tokens, n_accepted: Tokens) -> Tokens:
 
 
 def until_end(committed: Tokens, n_accepted: Tokens, end: int | None) -> tuple[Tokens, Tokens]:
-    """Both without what follows the token `end`; see `Round`."""
+    """Length of the kept run (n,) and tokens (n, k + 1) without what follows the token `end`."""
     if end is None:
         return n_accepted, committed
     length = np.ones(len(committed), dtype=np.int8)

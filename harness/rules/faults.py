@@ -45,7 +45,9 @@ def absolute_residual(laws: LawTables) -> Exact:
 
 def most_likely(laws: Exact) -> Exact:
     """All mass on the first of the likeliest tokens."""
-    return np.where(np.arange(laws.shape[-1]) == laws.argmax(axis=-1)[:, None], laws * 0 + 1, laws * 0)
+    return np.where(
+        np.arange(laws.shape[-1]) == laws.argmax(axis=-1)[:, None], laws * 0 + 1, laws * 0
+    )
 
 
 def most_likely_target(laws: LawTables) -> Exact:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.arrays import Rows
+from harness.arrays import Bits, Rows, Tokens
 from harness.errors import BadSetting, SamplerFailure
 from harness.laws.step import ExactStep, StatesItsStep
 from harness.laws.tables import LawTables, at
 from harness.protocols import Procedure, Source, VerificationRule
-from harness.trials import Round
+from harness.trials import NO_TOKEN, Round
 
 __all__ = ["RetryRule"]
 
@@ -35,15 +35,16 @@ class RetryProcedure:
     once: Procedure
 
     def __call__(self, source: Source, contexts: Rows, draft_length: int, room: int) -> Round:
-        played = self.once(source, contexts, draft_length, room)
-        pending = source.again(np.flatnonzero(played.n_accepted < draft_length))
+        first = self.once(source, contexts, draft_length, room)
+        played = Round(first.drafted, first.n_accepted, first.committed)
+        pending = source.again(np.flatnonzero(_rejects(first)))
         for _ in range(MOST_ATTEMPTS):
             if not len(pending):
                 return played
             redone = self.once(source, at(contexts, pending), draft_length, room)
             for column, fresh in zip(_columns(played), _columns(redone), strict=True):
                 column[pending] = fresh
-            pending = pending[redone.n_accepted < draft_length]
+            pending = pending[_rejects(redone)]
         raise SamplerFailure(f"no round was kept whole in {MOST_ATTEMPTS:,} attempts")
 
     def step_law(self, context: int) -> ExactStep:
@@ -56,5 +57,13 @@ class RetryProcedure:
         return ExactStep(kept / kept.sum(), kept * 0, kept * 0)
 
 
-def _columns(played: Round) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _rejects(played: Round) -> Bits:
+    """Trials (n,) whose last token replaces a drafted one."""
+    draft_length = played.drafted.shape[1]
+    n_accepted = played.n_accepted.astype(np.intp)
+    after_run = played.committed[np.arange(len(n_accepted)), n_accepted]
+    return (n_accepted < draft_length) & (after_run != NO_TOKEN)
+
+
+def _columns(played: Round) -> tuple[Tokens, Tokens, Tokens]:
     return played.drafted, played.n_accepted, played.committed

@@ -12,7 +12,7 @@ from harness.laws.categorical import Law
 from harness.laws.step import ExactStep
 from harness.laws.tables import Contexts, LawTables
 from harness.protocols import Procedure, Source, Trials
-from harness.rules.active import ended, everything_kept, of, of_trials
+from harness.rules.active import ended, everything_kept, of, of_trials, until_end
 from harness.rules.rounds import TokenProcedure
 from harness.trials import Round
 
@@ -94,7 +94,8 @@ class SharedGumbel:
         if room > draft_length:
             bonus = source.draw(self.bonus, of(visited[draft_length], active), active)
             committed[:, draft_length][active] = bonus
-        return Round(drafted, n_accepted, ended(committed, n_accepted))
+        committed = ended(committed, n_accepted)
+        return Round(drafted, *until_end(committed, n_accepted, self.contexts.end))
 
     def _drafts(
         self, source: Source, start: Rows, draft_length: int, noise: list[Floats]

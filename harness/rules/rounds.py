@@ -1,7 +1,8 @@
 """The round that all token-by-token rules share: draft, verify in order, commit.
 
-What is verified after the first rejection would belong to a history that no longer exists, so it
-is never looked at: the loop goes on with the trials that have kept everything so far.
+What follows the first rejection would belong to a history that no longer exists, so it is never
+looked at: the loop goes on with the trials that have kept everything so far, and since no law or
+coin of theirs depends on a later draft, each draft is drawn only where it will be verified.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ import numpy as np
 from harness.arrays import Bits, Exact, Rows, Tokens, token_dtype
 from harness.laws.categorical import Law
 from harness.laws.step import ExactStep
-from harness.laws.tables import Contexts
+from harness.laws.tables import Contexts, at
 from harness.protocols import EVERYONE, Source, Trials
-from harness.rules.active import ended, everything_kept, of, of_trials, until_end
+from harness.rules.active import blank, of_trials, put, until_end
 from harness.trials import Round
 
 __all__ = ["Step", "TokenProcedure", "draft_block"]
@@ -46,28 +47,32 @@ class TokenProcedure:
     contexts: Contexts
 
     def __call__(self, source: Source, contexts: Rows, draft_length: int, room: int) -> Round:
-        drafted, visited = draft_block(source, self.propose, self.contexts, contexts, draft_length)
-        committed, n_accepted = everything_kept(drafted)
-        active: Trials = EVERYONE
-        stopped_at = visited[draft_length]
-        follow = room > 1 and len(self.contexts) > 1
-        if follow:
-            stopped_at = stopped_at.copy()
+        drafted, committed, n_accepted = blank(contexts, draft_length, self.propose.vocabulary)
+        stopped_at = contexts.copy() if self._is_followed(room) else None
+        active, here = EVERYONE, contexts
         for position in range(draft_length):
-            here, tokens = of(visited[position], active), of(drafted[:, position], active)
+            tokens = source.draw(self.propose, here, active)
+            put(drafted[:, position], active, tokens)
+            put(committed[:, position], active, tokens)
             kept, lost, replacement = self.step(source, here, tokens, active)
             rejected = of_trials(active, lost)
             n_accepted[rejected] = position
             committed[:, position][rejected] = replacement
-            if follow:
-                stopped_at[rejected] = of(here, lost)
+            if stopped_at is not None:
+                stopped_at[rejected] = at(here, lost)
             if position + 1 < max(draft_length, room):
-                active = of_trials(active, np.flatnonzero(kept))
+                going = np.flatnonzero(kept)
+                active = of_trials(active, going)
+                here = self.contexts.after(at(here, going), tokens.take(going))
         if room > draft_length:
-            bonus = source.draw(self.bonus, of(visited[draft_length], active), active)
-            committed[:, draft_length][active] = bonus
-        kept_run = until_end(ended(committed, n_accepted), n_accepted, self.contexts.end)
-        return Round(drafted, *kept_run, stopped_at)
+            committed[:, draft_length][active] = source.draw(self.bonus, here, active)
+            if stopped_at is not None:
+                stopped_at[active] = here
+        return Round(drafted, *until_end(committed, n_accepted, self.contexts.end), stopped_at)
+
+    def _is_followed(self, room: int) -> bool:
+        """Whether further rounds will want to know in which context this one stopped."""
+        return room > 1 and len(self.contexts) > 1
 
     def step_law(self, context: int) -> ExactStep:
         return self.step.law(self.propose.probs[context], context)

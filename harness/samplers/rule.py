@@ -104,9 +104,7 @@ class _Page:
         return goes_on
 
 
-def _following(
-    played: Round, length: Tokens, began: Rows, going: Rows, contexts: Contexts
-) -> Rows:
+def _following(played: Round, length: Tokens, began: Rows, going: Rows, contexts: Contexts) -> Rows:
     """Contexts after the rounds of the trials `going`."""
     if len(contexts) == 1:
         return one_for_all(len(going))

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.engine.exact import exact_round, exact_single, step_of
+from harness.engine.exact import ExactRounds, exact_single
 from harness.errors import BadSetting
 from harness.laws.accounting import accepted_mass, positive_part, total_variation
 from harness.laws.tables import one_context
@@ -92,8 +92,7 @@ def test_a_large_vocabulary_is_stated_not_enumerated(name):
 def test_trace_cells_are_the_steps():
     """Row x of the trace holds what was drafted as x: it sums to q(x)."""
     laws = laws_of("far")
-    outcomes = exact_round(RULES["speculative"].prepare(laws), 0, laws, draft_length=1, room=1)
-    trace = step_of(outcomes, laws).trace
+    trace = ExactRounds(RULES["speculative"].prepare(laws), laws, 1).step(0).trace
     assert trace.shape == (8, 9)
     assert trace.sum(axis=1).tolist() == laws.q[0].tolist()
 
