@@ -95,6 +95,8 @@ def _made(frame: Frame, generate: GenerateShape, place: Place, rows: int) -> np.
 
 
 def _rows(frame: Frame, place: Place) -> Chain:
+    if not place.is_list:
+        raise place.complaint("not a list of laws", "write one law a position: [[1, 0], [0, 1]]")
     laws = [one_law(row, frame.size) for row in place]
     if len(laws) < frame.positions:
         raise place.complaint(

@@ -173,7 +173,7 @@ class GenerateShape(Shape):
 
     @property
     def options(self) -> Mapping[str, float | bool]:
-        options = getattr(self, self.kind).model_dump()
+        options = dict(getattr(self, self.kind))
         return {k: v if isinstance(v, bool) else float(v) for k, v in options.items()}
 
 

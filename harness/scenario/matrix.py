@@ -91,12 +91,24 @@ def _settings(scenario: Place, values: Place, axis: str) -> Iterator[_Setting]:
         raise values.complaint("an axis without values", "give a list, or a mapping of labels")
     for key in values.keys:
         part = values / key
+        if axis == CASES:
+            _check_case(part)
         if values.is_list and not isinstance(part.node, Leaf):
             raise part.complaint("a value without a label", "label it: {near: ..., far: ...}")
         label = part.node.text if isinstance(part.node, Leaf) and values.is_list else str(key)
         if not LABEL.fullmatch(label):
             raise part.complaint(f"{label[:40]!r} cannot be a label", "use letters, digits, spaces")
         yield _Setting(path[-1] if axis not in SHORT else axis, label, path, part.node)
+
+
+def _check_case(case: Place) -> None:
+    """Raises `ScenarioError` for a case that is no mapping of settings."""
+    if not isinstance(case.node, Branch) or case.is_list or not case.keys:
+        raise case.complaint("a case that sets nothing", "write label: {setting: value}")
+    for key in case.keys:
+        if key not in SETTINGS:
+            hint = did_you_mean(key[:40], SETTINGS).removeprefix("; ")
+            raise (case / key).complaint(f"no setting {key[:40]!r}", hint)
 
 
 def _refuse_what_sets_nothing(

@@ -81,7 +81,7 @@ def complaints(error: ValidationError, place: Place) -> list[ScenarioError]:
         for key in (*detail["loc"], *context.get("at", ())):
             where = where / key
         found.append(where.complaint(*_words(detail["type"], detail["msg"], context)))
-    return found
+    return sorted(found, key=lambda complaint: complaint.line or 0)
 
 
 def _words(kind: str, message: str, context: dict[str, Any]) -> tuple[str, str]:

@@ -55,6 +55,12 @@ def _sampler(value: object) -> object:
     return {"name": value} if isinstance(value, str) else value
 
 
+def _axes(value: object) -> object:
+    if not isinstance(value, dict):
+        raise refuse("not a mapping of axes", "write settings and values: {temperature: [0.7, 1]}")
+    return value
+
+
 def _version(value: object) -> int:
     if type(value) is not int or value != 1:
         raise refuse("not a version that this program reads", "write version: 1")
@@ -71,7 +77,7 @@ Vocabulary = Annotated[
     AfterValidator(_distinct),
 ]
 ByToken = dict[str, Mass]
-Axes = Annotated[dict[str, Any], *anything({"type": "object"})]
+Axes = Annotated[dict[str, Any], *anything({"type": "object"}, _axes)]
 
 
 class SamplerShape(Shape):
@@ -151,4 +157,14 @@ def schema(rules: Iterable[str] = ()) -> dict[str, Any]:
     for shape in (found, found["$defs"]["ScenarioShape"]):
         if names := list(rules):
             shape["properties"]["rule"] = {"enum": names}
-    return {"$schema": DIALECT, **found, "title": "specharness suite"}
+    return {"$schema": DIALECT, **_without_null(found), "title": "specharness suite"}
+
+
+def _without_null(schema: Any) -> Any:  # noqa: ANN401  # any part of a JSON document
+    """The schema without null as a value: a key that says nothing is refused."""
+    if isinstance(schema, list):
+        return [_without_null(part) for part in schema if part != {"type": "null"}]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {key: _without_null(part) for key, part in schema.items()}
+    return {key: part for key, part in kept.items() if key != "default" or part is not None}
