@@ -12,13 +12,64 @@ from harness.scenario.shape import ScenarioShape, SuiteShape
 from tests.scenario.test_refused import GOOD
 
 WORDS = [
-    *SuiteShape.model_fields, *ScenarioShape.model_fields, "probs", "logits", "generate", "markov",
-    "rows", "zipf", "near_target", "initial", "transition", "order", "temperature", "top_k", "cases",
-    "V", "A", "B", "C", "D", "speculative", "none", "null", "true", "matches", "law", "acceptance",
-    "0", "1", "-1", "2/3", "1/0", "0.1", "1e30", "1e-300", ".nan", "-.inf", "0x1F", "017", "''", '"',
-]  # fmt: skip
-GLUE = [": ", "\n", "\n  ", "\n    ", "\n- ", "- ", "[", "]", "{", "}", ", ", "#", "'", '"', "&a ",
-        "*a", "!!str ", "? ", "| ", "> ", "%", "---\n", "...\n", "\\u", "\x85", "\ufeff", "é", "\U0001f600"]  # fmt: skip
+    *SuiteShape.model_fields,
+    *ScenarioShape.model_fields,
+    *(
+        [
+            "probs",
+            "logits",
+            "generate",
+            "markov",
+            "rows",
+            "zipf",
+            "near_target",
+            "initial",
+            "transition",
+            "order",
+        ]
+    ),
+    *(
+        [
+            "temperature",
+            "top_k",
+            "cases",
+            "V",
+            "A",
+            "B",
+            "C",
+            "D",
+            "speculative",
+            "none",
+            "null",
+            "true",
+            "matches",
+            "law",
+            "acceptance",
+        ]
+    ),
+    *(
+        [
+            "0",
+            "1",
+            "-1",
+            "2/3",
+            "1/0",
+            "0.1",
+            "1e30",
+            "1e-300",
+            ".nan",
+            "-.inf",
+            "0x1F",
+            "017",
+            "''",
+            '"',
+        ]
+    ),
+]
+GLUE = [
+    *(": ", "\n", "\n  ", "\n    ", "\n- ", "- ", "[", "]", "{", "}", ", ", "#", "'", '"'),
+    *("&a ", "*a", "!!str ", "? ", "| ", "> ", "%", "---\n", "...\n", "\\u", "\x85", "\ufeff", "é"),
+]
 
 scalars = st.one_of(
     st.none(),
@@ -48,16 +99,20 @@ def written(value: object) -> str:
 
 def check(text: str) -> None:
     """A suite, or one line."""
+    found = suite_or_complaint(text)
+    if isinstance(found, ScenarioError):
+        assert str(found).startswith("fuzz.yaml")
+        assert len(str(found).splitlines()) == 1
+        assert found.problem
+        assert found.remedy
+        assert str(found).encode("utf-8")
+
+
+def suite_or_complaint(text: str) -> Suite | ScenarioError:
     try:
-        suite = parse_suite(text, "fuzz.yaml")
+        return parse_suite(text, "fuzz.yaml")
     except ScenarioError as error:
-        assert str(error).startswith("fuzz.yaml")
-        assert len(str(error).splitlines()) == 1
-        assert error.problem
-        assert error.remedy
-        assert str(error).encode("utf-8")
-    else:
-        assert isinstance(suite, Suite)
+        return error
 
 
 quick = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from fractions import Fraction as F
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -36,8 +36,8 @@ def after(laws, prefix, prompt=0):
 def test_decimals_are_the_fractions_that_they_say():
     """0.1 is one tenth, not the float nearest to it; 1/2 is a half."""
     exact = scenario().exact_laws
-    assert exact.p.tolist() == [[F(3, 5), F(3, 10), F(1, 10)]]
-    assert exact.q.tolist() == [[F(1, 2), F(1, 4), F(1, 4)]]
+    assert exact.p.tolist() == [[Fraction(3, 5), Fraction(3, 10), Fraction(1, 10)]]
+    assert exact.q.tolist() == [[Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)]]
     assert exact.proposal.tolist() == exact.q.tolist()
     assert exact.target.tolist() == exact.p.tolist()
 
@@ -52,7 +52,7 @@ def test_floats_are_the_fractions_rounded():
 def test_a_sum_within_1e_9_is_renormalised():
     """Three times 0.3333333333 sums to 1 - 1e-10: each becomes a third exactly."""
     found = scenario(LAWS.replace("0.6, 0.3, 0.1", "0.3333333333, 0.3333333333, 0.3333333333"))
-    assert found.exact_laws.p.tolist() == [[F(1, 3)] * 3]
+    assert found.exact_laws.p.tolist() == [[Fraction(1, 3)] * 3]
 
 
 def test_many_tokens_are_kept_as_floats_that_sum_to_one():
@@ -68,21 +68,21 @@ def test_many_tokens_are_kept_as_floats_that_sum_to_one():
 def test_a_policy_of_the_scenario_is_that_of_target_and_draft():
     """Temperature 1/2 squares and normalises: .36 : .09 : .01 and 4 : 1 : 1."""
     found = scenario(settings="policy: {temperature: 0.5}")
-    assert found.exact_laws.p.tolist() == [[F(36, 46), F(9, 46), F(1, 46)]]
-    assert found.exact_laws.q.tolist() == [[F(4, 6), F(1, 6), F(1, 6)]]
+    assert found.exact_laws.p.tolist() == [[Fraction(36, 46), Fraction(9, 46), Fraction(1, 46)]]
+    assert found.exact_laws.q.tolist() == [[Fraction(4, 6), Fraction(1, 6), Fraction(1, 6)]]
 
 
 def test_a_law_s_own_policy_wins():
     """The target asks for none, the draft gets the scenario's top-k of one."""
     found = scenario(LAWS.replace("0.1]}", "0.1], policy: none}"), "policy: {top_k: 1}")
-    assert found.exact_laws.p.tolist() == [[F(3, 5), F(3, 10), F(1, 10)]]
+    assert found.exact_laws.p.tolist() == [[Fraction(3, 5), Fraction(3, 10), Fraction(1, 10)]]
     assert found.exact_laws.q.tolist() == [[1, 0, 0]]
 
 
 def test_a_law_without_numbers_takes_those_of_the_suite():
     """Only the policy is stated anew."""
     found = scenario(settings="target: {policy: {top_k: 2}}")
-    assert found.exact_laws.p.tolist() == [[F(2, 3), F(1, 3), 0]]
+    assert found.exact_laws.p.tolist() == [[Fraction(2, 3), Fraction(1, 3), 0]]
 
 
 def test_a_temperature_with_roots_leaves_no_exact_laws():
@@ -94,8 +94,8 @@ def test_a_temperature_with_roots_leaves_no_exact_laws():
 
 
 APPLIED = {
-    "target: {policy: none}": ("p", [F(3, 5), F(3, 10), F(1, 10)]),
-    "draft: {policy: none}": ("q", [F(1, 2), F(1, 4), F(1, 4)]),
+    "target: {policy: none}": ("p", [Fraction(3, 5), Fraction(3, 10), Fraction(1, 10)]),
+    "draft: {policy: none}": ("q", [Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)]),
     "proposal: {policy: {greedy: true}}": ("proposal", [1, 0, 0]),
     "proposal: {probs: [0, 0, 1], policy: none}": ("proposal", [0, 0, 1]),
 }
@@ -115,7 +115,7 @@ def test_what_is_applied_differs_from_what_is_promised_in_one_law_only(applied):
 
 
 def test_logits_are_softmaxed_and_minus_infinity_is_never_drawn():
-    """log 2 against 0 is two to one."""
+    """Logits of log 2 against 0 is two to one."""
     found = scenario(
         "target: {logits: [0.6931471805599453, 0, -.inf]}\ndraft: {probs: [0, 0, 1]}\n"
     )
@@ -152,7 +152,7 @@ def test_a_chain_of_order_two_selects_its_rows_by_the_last_two_tokens():
     assert laws.p[after(laws, [1])].tolist() == [0, 0, 1]
     for prefix in itertools.product(range(3), repeat=4):
         *_, a, b = prefix
-        assert laws.p[after(laws, prefix), 0] == F(10 * a + b + 1, 100)
+        assert laws.p[after(laws, prefix), 0] == Fraction(10 * a + b + 1, 100)
 
 
 def test_prompts_are_read_before_the_first_token():
@@ -160,7 +160,7 @@ def test_prompts_are_read_before_the_first_token():
     laws = scenario(
         CHAIN + "draft: {probs: [1, 0, 0]}\n", "prompts: [[C, A], [A, B, B]]"
     ).exact_laws
-    assert [laws.p[c, 0] for c in laws.contexts.starts] == [F(21, 100), F(12, 100)]
+    assert [laws.p[c, 0] for c in laws.contexts.starts] == [Fraction(21, 100), Fraction(12, 100)]
 
 
 def test_rows_are_by_position_and_the_last_one_stays():
@@ -174,7 +174,7 @@ def test_rows_are_by_position_and_the_last_one_stays():
         for prefix in itertools.product(range(3), repeat=length):
             here = after(laws, prefix)
             assert laws.p[here].argmax() == min(length, 2)
-            assert laws.q[here, 0] == F(prefix[-1] + 2 if prefix else 1, 10)
+            assert laws.q[here, 0] == Fraction(prefix[-1] + 2 if prefix else 1, 10)
 
 
 def test_after_the_end_token_there_is_only_the_end_token():

@@ -1,8 +1,8 @@
-"""What scenarios take from their suite, what they set themselves, and what a matrix makes of them."""
+"""What scenarios take from their suite, what they set themselves, and what a matrix adds."""
 
 from __future__ import annotations
 
-from fractions import Fraction as F
+from fractions import Fraction
 
 import pytest
 
@@ -23,7 +23,7 @@ def scenarios(body, head=HEAD):
 
 
 def test_a_scenario_overrides_its_suite():
-    """Trials, epsilon, draft length, horizon, observables, early stopping; the rest is inherited."""
+    """Trials, epsilon, draft length, horizon, observables, stopping; the rest is inherited."""
     found = scenarios(
         "trials: 2e6\nepsilon: 0.02\nstop_early: true\nobserve: [output]\nscenarios:\n"
         "  - {name: a, rule: speculative}\n"
@@ -63,9 +63,12 @@ def test_what_must_differ_is_a_control_and_decoys_may_be_marked():
 def test_facts_are_fractions():
     """2/3 and 0.85 as written."""
     found = scenarios(
-        "scenarios: [{name: a, rule: speculative, facts: {acceptance: 0.85, residual: {A: 2/3, C: 0}}}]"
+        "scenarios: [{name: a, rule: speculative,"
+        " facts: {acceptance: 0.85, residual: {A: 2/3, C: 0}}}]"
     )
-    assert found["a"].facts == Facts(acceptance=F(17, 20), residual={"A": F(2, 3), "C": F(0)})
+    assert found["a"].facts == Facts(
+        acceptance=Fraction(17, 20), residual={"A": Fraction(2, 3), "C": Fraction(0)}
+    )
 
 
 def test_options_of_a_sampler_are_plain_data():
@@ -92,7 +95,8 @@ def test_a_suite_s_rule_or_sampler_is_the_default():
 def test_a_matrix_is_a_cross_product_with_names_that_say_so():
     """Two temperatures by two vocabularies; numbers are named as they are written."""
     found = scenarios(
-        "scenarios: [{name: exact, rule: speculative, matrix: {temperature: [0.70, 2], V: [2, 32]}}]",
+        "scenarios: [{name: exact, rule: speculative,"
+        " matrix: {temperature: [0.70, 2], V: [2, 32]}}]",
         "version: 1\nsuite: s\ntarget: {generate: {zipf: {}}}\ndraft: {generate: {zipf: {}}}\n",
     )
     assert list(found) == [
