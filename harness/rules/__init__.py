@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from harness.protocols import Rule
 from harness.registry import Registry
-from harness.rules import faults, lossy, reuse
+from harness.rules import block_faults, commit_faults, faults, lossy, reuse
 from harness.rules.block import block_verification
+from harness.rules.greedy import greedy, greedy_last_maximum
 from harness.rules.matching import match_or_keep_target, match_or_redraw
 from harness.rules.one_hot import another_token, one_hot
 from harness.rules.retry import RetryRule
@@ -28,8 +29,8 @@ RULES: Registry[Rule] = Registry(
         ),
         "block-verification": Rule(
             block_verification,
-            "keep the longest prefix that the draft as a whole allows: exact, and keeps at least as "
-            "much as the token rule (Sun et al. 2024)",
+            "keep the longest prefix that the draft as a whole allows: exact, and keeps at least "
+            "as much as the token rule (Sun et al. 2024)",
             lossless=True,
         ),
         "token-matching-keep-target": Rule(
@@ -115,6 +116,58 @@ RULES: Registry[Rule] = Registry(
         "ensemble": Rule(
             TokenRule(accept=lossy.ensemble_ratio, replace=lossy.ensemble_residual),
             "exact for (p + q)/2, lossy on purpose",
+        ),
+        "greedy": Rule(
+            greedy,
+            "argmax p throughout, the first of equals: law p where p is greedy itself",
+        ),
+        "greedy-last-maximum": Rule(
+            greedy_last_maximum, "as greedy, but the last of equals: differs on tied laws"
+        ),
+        "residual-of-row-0": Rule(
+            block_faults.residual_of_row_0,
+            "replacement and bonus read the round's first row (flashinfer #425)",
+        ),
+        "bonus-by-argmax": Rule(
+            TokenRule(bonus=faults.most_likely_target),
+            "the bonus token is argmax p (kronk #788)",
+        ),
+        "bonus-from-draft": Rule(TokenRule(bonus=the_draft), "the bonus token is drawn from q"),
+        "stale-context": Rule(
+            block_faults.stale_context, "later positions are scored with the round's first row"
+        ),
+        "stale-q": Rule(
+            block_faults.stale_q, "drafts are scored with the draft law of the position before"
+        ),
+        "first-draft-unverified": Rule(
+            block_faults.first_draft_unverified,
+            "a round's first drafted token commits before any row of the target is read",
+        ),
+        "policy-on-bonus-only": Rule(
+            TokenRule(bonus=block_faults.the_promise),
+            "the target's policy is honoured at the bonus position alone (vLLM #42744)",
+        ),
+        "rejected-token-kept": Rule(
+            commit_faults.rejected_token_kept,
+            "the rejected token stays and its replacement is appended (lucidrains #3)",
+        ),
+        "spliced-suffix": Rule(
+            commit_faults.spliced_suffix,
+            "after a rejection, later drafts that their coins accept are kept",
+        ),
+        "sum-of-flags": Rule(
+            commit_faults.sum_of_flags,
+            "reports the sum of accept flags, not the leading run (vLLM #2658)",
+        ),
+        "tokens-after-stop": Rule(
+            block_faults.tokens_after_stop,
+            "the end token is looked for at the end of a round only",
+        ),
+        "frozen-stream": Rule(
+            commit_faults.frozen_stream,
+            "trials replay one stream two and two: each right, together dependent "
+            "(TensorRT-LLM #19487, vllm-metal #50)",
+            discrete=False,
         ),
     },
 )

@@ -19,7 +19,7 @@ def lenient_ratio(laws: LawTables) -> Exact:
 
 
 def typical(laws: LawTables) -> Exact:
-    """Keep x where p(x) > min(epsilon, delta exp(-entropy)); Cai et al. (2024), Medusa, section 2.3.1."""
+    """Keep x where p(x) > min(epsilon, delta exp(-entropy)); Cai et al. (2024), section 2.3.1."""
     p = laws.p.astype(np.float64)
     entropy = -(p * np.log(np.where(p > 0, p, 1.0))).sum(axis=-1, keepdims=True)
     likely = p > np.minimum(TYPICAL_EPSILON, TYPICAL_DELTA * np.exp(-entropy))

@@ -20,7 +20,7 @@ __all__ = ["reused_coin", "shared_gumbel"]
 
 
 def reused_coin(laws: LawTables) -> Procedure:
-    """The coin that rejected also inverts the residual's distribution function (flashinfer #424)."""
+    """The coin that rejected also inverts the residual's distribution (flashinfer #424)."""
     p, q = laws.p.astype(float), laws.q.astype(float)
     step = CoinInverts(acceptance(p, q), np.cumsum(residual(p, q), axis=1))
     return TokenProcedure(Law(laws.proposal), step, Law(laws.p), laws.contexts)
@@ -100,7 +100,7 @@ class SharedGumbel:
     def _drafts(
         self, source: Source, start: Rows, draft_length: int, noise: list[Floats]
     ) -> tuple[Tokens, list[Rows]]:
-        """The drafted block, and in `noise` what drew it: the Gumbel noise (n, V) of each position."""
+        """The drafted block, and in `noise` what drew it: Gumbel noise (n, V) of each position."""
         n, vocabulary = len(start), self.log_draft.shape[1]
         drafted = np.empty((draft_length, n), dtype=np.int32).T
         visited = [start]

@@ -17,7 +17,7 @@ from harness.laws.accounting import acceptance, residual
 from harness.laws.categorical import Coin, Law
 from harness.laws.step import ExactStep
 from harness.laws.tables import LawTables
-from harness.protocols import Procedure, Source, Trials
+from harness.protocols import Source, Trials
 from harness.rules.active import of, of_trials
 from harness.rules.rounds import TokenProcedure
 
@@ -61,7 +61,7 @@ class TokenRule:
     replace: LawOf = the_residual
     bonus: LawOf = the_target
 
-    def __call__(self, laws: LawTables) -> Procedure:
+    def __call__(self, laws: LawTables) -> TokenProcedure:
         step = AcceptOrReplace(Coin(self.accept(laws)), Law(self.replace(laws)))
         return TokenProcedure(Law(self.propose(laws)), step, Law(self.bonus(laws)), laws.contexts)
 
