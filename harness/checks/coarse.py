@@ -95,7 +95,7 @@ def coarse_grainings(p: npt.ArrayLike, q: npt.ArrayLike | None = None) -> tuple[
     target = checked_law(p)
     heads = [
         Coarsening(f"top {size} tokens and the rest", head_and_rest(target, size))
-        for size in head_sizes(np.count_nonzero(target))
+        for size in head_sizes(int(np.count_nonzero(target)))
     ]
     kind = "probability" if q is None else "ratio"
     bins = [

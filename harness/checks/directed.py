@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from harness.arrays import Counts, Floats, Probs, readonly
+from harness.checks.dirichlet import log_mean_exp
 from harness.checks.observed import checked_law
 
 __all__ = ["STAKES", "UNIFORM", "UNIFORM_STAKES", "Direction", "directions"]
@@ -40,14 +40,17 @@ class Direction:
     mean_gain: Floats
     ruin: Floats
 
-    def log_e(self, counts: Counts) -> Floats:
-        """Logarithm of the average product over the stakes, for counts (..., k)."""
+    def log_stakes(self, counts: Counts) -> Floats:
+        """Logarithm of the product of every stake, for counts (..., k): (..., stakes)."""
         n = counts.sum(axis=-1)
         # the mean is taken out: a sum of n terms that nearly cancel would lose its digits
         unexpected = counts - n[..., None] * self.law
         log = unexpected @ self.gains.T + n[..., None] * self.mean_gain
-        log = np.where(counts.astype(np.float64) @ self.ruin.T > 0, -np.inf, log)
-        return special.logsumexp(log, axis=-1) - math.log(self.gains.shape[0])
+        return np.where(counts.astype(np.float64) @ self.ruin.T > 0, -np.inf, log)
+
+    def log_e(self, counts: Counts) -> Floats:
+        """Logarithm of the average product over the stakes, for counts (..., k)."""
+        return log_mean_exp(self.log_stakes(counts))
 
 
 def direction(name: str, p: Probs, m: Probs, stakes: tuple[float, ...]) -> Direction:

@@ -15,13 +15,27 @@ where every term has the size of the result.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
+from scipy import special
 
 from harness.arrays import Counts, Floats, Probs
 from harness.checks.stirling import entropy_gap, remainder
 
-__all__ = ["cell_terms", "log_beta_ratios", "log_dirichlet_ratio", "total_terms"]
+__all__ = [
+    "cell_terms",
+    "log_beta_ratios",
+    "log_dirichlet_ratio",
+    "log_mean_exp",
+    "total_terms",
+]
+
+
+def log_mean_exp(values: Floats, axis: int = -1) -> Floats:
+    """Logarithm of the mean of exponentials along one axis, without overflow."""
+    return np.asarray(special.logsumexp(values, axis=axis)) - math.log(values.shape[axis])
 
 
 def cell_terms(counts: Counts, law: Probs, n: npt.ArrayLike, kappa: npt.ArrayLike) -> Floats:

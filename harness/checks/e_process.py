@@ -18,10 +18,10 @@ from scipy import special
 from harness.arrays import Counts, Floats, Probs, Rows, readonly
 from harness.checks.coarse import Coarsening, coarse_grainings, head_sizes
 from harness.checks.directed import Direction, directions
-from harness.checks.dirichlet import cell_terms, log_dirichlet_ratio, total_terms
+from harness.checks.dirichlet import cell_terms, log_dirichlet_ratio, log_mean_exp, total_terms
 from harness.checks.observed import checked_counts, checked_law, impossible
 
-__all__ = ["KAPPAS", "WEIGHTS", "EProcess", "LogE", "log_mean_exp", "mixed"]
+__all__ = ["KAPPAS", "WEIGHTS", "EProcess", "LogE", "mixed"]
 
 KAPPAS = tuple(10.0**power for power in range(1, 9))
 WEIGHTS = {"multi_resolution": 0.4, "cell": 0.2, "directed": 0.4}
@@ -39,12 +39,6 @@ class LogE:
     cell: Floats
     directed: Floats
     directions: Mapping[str, Floats]
-
-
-def log_mean_exp(values: Floats, axis: int | tuple[int, ...] = -1) -> Floats:
-    """Logarithm of the mean of exponentials, without overflow."""
-    size = values.size // max(1, np.max(values, axis=axis).size)
-    return np.asarray(special.logsumexp(values, axis=axis)) - math.log(size)
 
 
 def mixed(parts: Mapping[str, Floats]) -> Floats:
@@ -112,7 +106,7 @@ class EProcess:
         observed = checked_counts(counts, self.promised.size)
         offended = impossible(observed, self.promised).any(axis=-1)
         possible = np.where(self.promised > 0.0, observed, 0)
-        multi_resolution, cell = self._resolutions(possible)
+        multi_resolution, cell = self.resolutions(possible)
         by_name = {bet.name: bet.log_e(possible[..., self.promised > 0]) for bet in self.bets}
         parts = {"multi_resolution": multi_resolution, "cell": cell}
         if by_name:
@@ -120,7 +114,7 @@ class EProcess:
         total = np.where(offended, np.inf, mixed(parts))
         return LogE(total, multi_resolution, cell, parts.get("directed", 0.0 * cell), by_name)
 
-    def _resolutions(self, counts: Counts) -> tuple[Floats, Floats]:
+    def resolutions(self, counts: Counts) -> tuple[Floats, Floats]:
         """The multi-resolution and the cell part: both are sums over the same cells."""
         if self.law.size == 1:
             return np.zeros(counts.shape[:-1]), np.zeros(counts.shape[:-1])
