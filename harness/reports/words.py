@@ -15,7 +15,7 @@ NO_PICTURES: Final[Mapping[str, bytes]] = MappingProxyType({})
 
 CAVEATS: Final = (
     "A match holds for the laws, contexts and settings that were tested, and for no others.",
-    "With confidence 1 - delta the total variation distance to the promised law is at most epsilon.",
+    "With confidence 1 - delta the total variation (TV) to the promised law is at most epsilon.",
     "That does not say that the two laws are equal.",
     "It says nothing about whether the text is true or good, nor about speed.",
     "Not rejecting is not matching: where the bound stays above epsilon, it is inconclusive.",

@@ -1,0 +1,105 @@
+"""How the evidence grew: TV with its bound against epsilon, and ln E against its threshold."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from harness.arrays import Floats
+from harness.engine.result import ScenarioResult, SuiteResult, Verdict
+from harness.plots.labels import number
+from harness.plots.page import BLUE, INK, RED, log_axis, new_page, panel, titles
+from harness.plots.wording import headline, levels, named
+
+__all__ = ["convergence"]
+
+LINEAR_UP_TO = 5  # thresholds; where ln E goes beyond, its axis is logarithmic
+
+
+def convergence(result: SuiteResult, scenario: ScenarioResult) -> Figure | None:
+    """TV, bound and ln E at every look; None where nothing was drawn."""
+    if not scenario.growth:
+        return None
+    trials, tv, bound, log_e = np.array(scenario.growth, dtype=np.float64).T
+    threshold = math.log(1 / result.alpha)
+    figure = new_page(3.3)
+    titles(figure, _finding(scenario, threshold), _details(scenario))
+    _distance(panel(figure, 0.75, 0.5, 2.75, 1.9), trials, tv, bound, scenario.epsilon)
+    _evidence(panel(figure, 5.1, 0.5, 2.3, 1.9), trials, log_e, threshold)
+    return figure
+
+
+def _distance(axes: Axes, trials: Floats, tv: Floats, bound: Floats, epsilon: float) -> None:
+    positive = tv[tv > 0]
+    lowest = 0.6 * min(float(np.min(positive, initial=epsilon)), epsilon)
+    axes.plot(trials, np.maximum(tv, lowest), "o-", color=BLUE, ms=3.5, linewidth=1.3)
+    axes.plot(trials, bound, "v--", color=INK, ms=3.5, linewidth=1.1)
+    log_axis(axes, "y")
+    axes.set_ylim(lowest, 1.8 * max(float(np.max(bound, initial=epsilon)), epsilon))
+    _frame(axes, trials, "TV to the target", epsilon, f"epsilon {number(epsilon)}")
+    close = bound[-1] < 1.35 * tv[-1]
+    _name(axes, trials, bound, f"at most {number(bound[-1])}", (INK, 4 if close else 0))
+    _name(axes, trials, tv, f"seen {number(tv[-1])}", (BLUE, -4 if close else 0))
+
+
+def _evidence(axes: Axes, trials: Floats, log_e: Floats, threshold: float) -> None:
+    finite = log_e[np.isfinite(log_e)]
+    top = max(1.15 * float(np.max(finite, initial=threshold)), 1.5 * threshold)
+    axes.plot(trials, np.minimum(log_e, top), "o-", color=BLUE, ms=3.5, linewidth=1.3)
+    if (infinite := np.isposinf(log_e)).any():
+        first = trials[infinite][0]
+        axes.plot([first], [top], "^", color=RED, ms=7)
+        axes.annotate("infinite: an impossible draw", (first, top), (0, 6), color=RED, size=8,
+                      textcoords="offset points", ha="center", annotation_clip=False)  # fmt: skip
+    if np.max(np.abs(finite), initial=0) > LINEAR_UP_TO * threshold:
+        axes.set_yscale("symlog", linthresh=threshold)
+        axes.yaxis.set_major_locator(FixedLocator(_decades(finite, top)))
+        axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
+    _frame(axes, trials, "ln E, evidence of bias", threshold, f"ln(1/alpha) {number(threshold)}")
+
+
+def _decades(finite: Floats, top: float) -> list[float]:
+    """0 and powers of ten that the values reach, every other one where there are many."""
+    up = [10.0**k for k in range(1, 13) if 10.0**k <= top]
+    down = [-(10.0**k) for k in range(12, 0, -1) if 10.0**k <= -np.min(finite, initial=0.0)]
+    return [*down, 0.0, *(up if len(up) <= 4 else up[1::2])]
+
+
+def _frame(axes: Axes, trials: Floats, head: str, line: float, name: str) -> None:
+    """Trials along a logarithmic axis, what is drawn above it, and a named line of decision."""
+    log_axis(axes, "x")
+    axes.set_xlim(trials[0] / 1.3, trials[-1] * 1.3)
+    axes.set_xlabel("trials")
+    axes.set_title(head, size=8.5, loc="left", color=INK, pad=14)
+    axes.axhline(line, color=RED, linewidth=1.1, linestyle=":")
+    axes.annotate(name, (trials[0], line), (0, 2), color=RED, size=8, textcoords="offset points")
+
+
+def _name(axes: Axes, trials: Floats, values: Floats, name: str, style: tuple[str, int]) -> None:
+    """The name of a line at its last point, instead of a legend; style: colour and points up."""
+    axes.annotate(
+        name, (trials[-1], values[-1]), (6, style[1]), color=style[0], size=8, va="center",
+        textcoords="offset points", annotation_clip=False,
+    )  # fmt: skip
+
+
+def _finding(scenario: ScenarioResult, threshold: float) -> str:
+    if scenario.verdict == Verdict.DIFFERS:
+        crossed = [look for look in scenario.growth if look[3] >= threshold]
+        if crossed:
+            return f"differs: the evidence suffices after {number(crossed[0][0])} trials"
+    if scenario.verdict == Verdict.MATCHES:
+        proved = [look for look in scenario.growth if look[2] <= scenario.epsilon]
+        if proved:
+            return f"matches: the bound is within epsilon after {number(proved[0][0])} trials"
+    return f"{scenario.verdict}: {scenario.reason}"
+
+
+def _details(scenario: ScenarioResult) -> str:
+    seen = headline(scenario)
+    return f"{named(scenario)}; {levels(scenario, seen)}." if seen else f"{named(scenario)}."

@@ -1,0 +1,111 @@
+"""Seen against promised: every cell with its interval, and the exact law of the rule."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from harness.engine.result import ObservableResult, ScenarioResult, SuiteResult
+from harness.plots.intervals import Ratios, ratios
+from harness.plots.labels import number, shown_token
+from harness.plots.page import (
+    BLUE,
+    FAINT,
+    GREY,
+    INK,
+    MARKS,
+    ORANGE,
+    RED,
+    Key,
+    keys,
+    new_page,
+    panel,
+    plain_ticks,
+    titles,
+)
+from harness.plots.ranked import ranked
+from harness.plots.scale import over, ratio_scale, worth_showing
+from harness.plots.wording import details, finding, headline
+
+__all__ = ["law"]
+
+MOST_ROWS = 40  # cells that can be named on one page; more of them are ranked and binned
+LAW_MARK: Final[dict[str, Any]] = {"mfc": "none", "mec": ORANGE, "ms": 6.5, "mew": 1.3}
+KEYS: tuple[Key, ...] = (
+    ("▬", GREY, "target"),
+    ("●", BLUE, "seen"),
+    ("◇", ORANGE, "law of the rule"),
+)
+
+
+def law(result: SuiteResult, scenario: ScenarioResult) -> Figure | None:
+    """The observable that speaks for a scenario; None where it has none.
+
+    Up to 40 cells are rows; more are ranked by target probability and binned.
+    """
+    seen = headline(scenario)
+    if seen is None or not np.isfinite(seen.target).all():
+        return None
+    if len(seen.cells) > MOST_ROWS and seen.counts.any():
+        return ranked(result, scenario, seen)
+    return _rows(result, scenario, seen)
+
+
+def _rows(result: SuiteResult, scenario: ScenarioResult, seen: ObservableResult) -> Figure:
+    cells = min(len(seen.cells), MOST_ROWS)
+    height = cells * (0.3 if cells <= 16 else 0.19)
+    figure = new_page(height + 1.5)
+    titles(figure, finding(scenario, seen), details(result, scenario, seen, cells))
+    left = panel(figure, 1.55, 0.5, 2.7, height)
+    _probabilities(left, seen, cells)
+    if seen.counts.any():
+        right = panel(figure, 4.5, 0.5, 2.8, height)
+        _ratios(right, seen, ratios(seen.counts, seen.target, result.delta))
+    return figure
+
+
+def _probabilities(axes: Axes, seen: ObservableResult, cells: int) -> None:
+    rows = np.arange(cells)
+    axes.barh(rows, seen.target[:cells], height=0.62, color=GREY, edgecolor=FAINT, linewidth=0.5)
+    if seen.exact is not None:
+        axes.plot(seen.exact[:cells], rows, "D", **LAW_MARK)
+    if total := seen.counts.sum():
+        axes.plot(seen.counts[:cells] / total, rows, "o", color=BLUE, ms=3.5)
+    names = [shown_token(cell) for cell in seen.cells[:cells]]
+    plain_ticks(axes, rows.tolist(), names, 8 if cells <= 16 else 7)
+    axes.set_xlim(left=0)
+    axes.set_ylim(cells - 0.4, -0.6)
+    axes.set_xlabel("probability")
+    keys(axes, KEYS)
+
+
+def _ratios(axes: Axes, seen: ObservableResult, found: Ratios) -> None:
+    exact = None if seen.exact is None else over(seen.exact, seen.target)
+    scale = ratio_scale(axes, worth_showing(found, exact))
+    rows = np.arange(len(seen.cells))
+    axes.axvline(1.0, color=INK, linewidth=0.8)
+    if exact is not None:
+        finite = np.isfinite(exact)
+        axes.plot(scale.clip(exact[finite]), rows[finite], "D", **LAW_MARK)
+    for off, (colour, marker) in MARKS.items():
+        which = (found.off == off) & (seen.target > 0)
+        low, high = scale.clip(found.low[which]), scale.clip(found.high[which])
+        axes.hlines(rows[which], low, high, color=colour, linewidth=1.6)
+        axes.plot(scale.clip(found.seen[which]), rows[which], marker, color=colour, ms=4)
+    _impossible(axes, seen)
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.set_xlabel("seen / target")
+    keys(axes, (("●", BLUE, "agrees"), ("■", RED, "interval leaves out 1")))
+
+
+def _impossible(axes: Axes, seen: ObservableResult) -> None:
+    for row in np.flatnonzero((seen.target == 0) & (seen.counts > 0)):
+        axes.text(
+            0.98, float(row), f"seen {number(int(seen.counts[row]))} times, target 0", color=RED,
+            size=8, weight="bold", ha="right", va="center", transform=axes.get_yaxis_transform(),
+        )  # fmt: skip
