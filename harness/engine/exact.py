@@ -61,7 +61,7 @@ def exact_joint(
 
 @dataclass(frozen=True, slots=True)
 class RoundLaw:
-    """Law of one round: distinct `committed` (m, k + 1) and `n_accepted` (m,), with `weights` (m,)."""
+    """Law of one round: distinct `committed` (m, k + 1), `n_accepted` (m,) and their weights."""
 
     committed: Tokens
     n_accepted: Tokens

@@ -36,8 +36,8 @@ def markov_contexts(
     """Contexts that are the last `order` tokens, or all of them while there are fewer.
 
     Strings are numbered by length, then as numbers in base V, the oldest token first: 0 is the
-    empty prefix, 1 + x the prefix x. A trial starts from the last tokens of its prompt. Raises BadSetting
-    where the tables would hold more than 2**24 probabilities.
+    empty prefix, 1 + x the prefix x. A trial starts from the last tokens of its prompt. Raises
+    BadSetting where the tables would hold more than 2**24 probabilities.
     """
     _check_memory(vocabulary, _strings(vocabulary, order), f"order {order}")
     starts = [_named(prompt[max(0, len(prompt) - order) :], vocabulary) for prompt in prompts]
