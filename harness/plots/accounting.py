@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from harness.arrays import Probs
+from harness.arrays import Probs, Rows
 from harness.engine.result import ScenarioResult, SuiteResult
 from harness.laws.accounting import accepted_mass, positive_part
 from harness.plots.labels import number, shown_token
@@ -71,12 +71,7 @@ def _shares(scenario: ScenarioResult) -> Shares:
 
 def _bars(axes: Axes, shares: Shares) -> None:
     rows = np.arange(len(shares.names))
-    kept, target = shares.accepted, shares.accepted + shares.replaced
-    style: dict[str, Any] = {"height": 0.66, "linewidth": 0.7, "edgecolor": INK}
-    axes.barh(rows, kept, color=BLUE, **style)
-    axes.barh(rows, shares.replaced, left=kept, color=ORANGE, hatch="//", **style)
-    axes.barh(rows, shares.rejected, left=target, color="white", linestyle="--", **style)
-    axes.vlines(target, rows - 0.45, rows + 0.45, color=INK, linewidth=2)
+    _stack(axes, rows, shares)
     plain_ticks(axes, rows.tolist(), shares.names)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlim(0, 1.03 * _longest(shares))
@@ -84,22 +79,33 @@ def _bars(axes: Axes, shares: Shares) -> None:
     keys(
         axes,
         (
-            ("■", BLUE, f"accepted min(p, q): {number(kept.sum())}"),
-            ("▨", ORANGE, f"replacement (p - q)+: {number(shares.replaced.sum())}"),
-            ("□", INK, f"rejected (q - p)+: {number(shares.rejected.sum())}"),
+            ("■", BLUE, f"accepted min(p, q) {number(shares.accepted.sum())}"),
+            ("▨", ORANGE, f"replaced (p - q)+ {number(shares.replaced.sum())}"),
+            ("□", INK, f"rejected (q - p)+ {number(shares.rejected.sum())}"),
             ("┃", INK, "target p"),
         ),
     )
+
+
+def _stack(axes: Axes, rows: Rows, shares: Shares) -> None:
+    """Accepted, then replaced up to p, then rejected up to q, for the rows that fit the scale."""
+    fits = _lengths(shares) <= _longest(shares)
+    parts = (shares.accepted[fits], shares.replaced[fits], shares.rejected[fits])
+    style: dict[str, Any] = {"height": 0.66, "linewidth": 0.7, "edgecolor": INK}
+    kept, target = parts[0], parts[0] + parts[1]
+    axes.barh(rows[fits], kept, color=BLUE, **style)
+    axes.barh(rows[fits], parts[1], left=kept, color=ORANGE, hatch="//", **style)
+    axes.barh(rows[fits], parts[2], left=target, color="white", linestyle="--", **style)
+    axes.vlines(target, rows[fits] - 0.45, rows[fits] + 0.45, color=INK, linewidth=2)
 
 
 def _masses(axes: Axes, shares: Shares) -> None:
     """The numbers at the end of each bar, in the order of its parts."""
     edge = _longest(shares)
     for row, end in enumerate(_lengths(shares)):
-        beyond = " ▸" if end > edge else ""
-        axes.text(
-            min(end, edge), row, f"  {_sum(shares, row)}{beyond}", size=7.5, va="center", color=INK
-        )
+        place, scale = (end, "") if end <= edge else (0.0, ": no bar, it would dwarf the others")
+        text = f"  {_sum(shares, row)}{scale}"
+        axes.text(place, row, text, size=7.5, va="center", color=INK)
 
 
 def _lengths(shares: Shares) -> Probs:
@@ -107,7 +113,7 @@ def _lengths(shares: Shares) -> Probs:
 
 
 def _longest(shares: Shares) -> float:
-    """Longest bar; that of the rest, when it would dwarf all others, runs out of the page."""
+    """Longest bar; the rest of a vocabulary has none where it would dwarf all others."""
     single = _lengths(shares)[: MOST_ROWS - 1].max()
     return float(min(_lengths(shares).max(), 3 * single))
 

@@ -7,11 +7,11 @@ import math
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
 from harness.arrays import Floats
 from harness.engine.result import ScenarioResult, SuiteResult, Verdict
-from harness.plots.labels import number
+from harness.plots.labels import compact, number
 from harness.plots.page import BLUE, INK, RED, log_axis, new_page, panel, titles
 from harness.plots.wording import headline, levels, named
 
@@ -29,7 +29,7 @@ def convergence(result: SuiteResult, scenario: ScenarioResult) -> Figure | None:
     figure = new_page(3.3)
     titles(figure, _finding(scenario, threshold), _details(scenario))
     _distance(panel(figure, 0.75, 0.5, 2.75, 1.9), trials, tv, bound, scenario.epsilon)
-    _evidence(panel(figure, 5.1, 0.5, 2.3, 1.9), trials, log_e, threshold)
+    _evidence(panel(figure, 4.95, 0.5, 2.25, 1.9), trials, log_e, threshold)
     return figure
 
 
@@ -40,7 +40,8 @@ def _distance(axes: Axes, trials: Floats, tv: Floats, bound: Floats, epsilon: fl
     axes.plot(trials, bound, "v--", color=INK, ms=3.5, linewidth=1.1)
     log_axis(axes, "y")
     axes.set_ylim(lowest, 1.8 * max(float(np.max(bound, initial=epsilon)), epsilon))
-    _frame(axes, trials, "TV to the target", epsilon, f"epsilon {number(epsilon)}")
+    _frame(axes, trials, "TV to the target")
+    _decision(axes, trials[0], epsilon, f"epsilon {number(epsilon)}", "left")
     close = bound[-1] < 1.35 * tv[-1]
     _name(axes, trials, bound, f"at most {number(bound[-1])}", (INK, 4 if close else 0))
     _name(axes, trials, tv, f"seen {number(tv[-1])}", (BLUE, -4 if close else 0))
@@ -59,8 +60,12 @@ def _evidence(axes: Axes, trials: Floats, log_e: Floats, threshold: float) -> No
         axes.set_yscale("symlog", linthresh=threshold)
         axes.yaxis.set_major_locator(FixedLocator(_decades(finite, top)))
         axes.yaxis.set_minor_locator(NullLocator())
+    else:
+        axes.yaxis.set_major_locator(MaxNLocator(5))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
-    _frame(axes, trials, "ln E, evidence of bias", threshold, f"ln(1/alpha) {number(threshold)}")
+    axes.set_ylim(1.15 * min(float(np.min(finite, initial=0.0)), -0.05 * threshold), 1.05 * top)
+    _frame(axes, trials, "ln E, evidence of bias")
+    _decision(axes, trials[-1], threshold, f"ln(1/alpha) {number(threshold)}", "right")
 
 
 def _decades(finite: Floats, top: float) -> list[float]:
@@ -70,14 +75,22 @@ def _decades(finite: Floats, top: float) -> list[float]:
     return [*down, 0.0, *(up if len(up) <= 4 else up[1::2])]
 
 
-def _frame(axes: Axes, trials: Floats, head: str, line: float, name: str) -> None:
-    """Trials along a logarithmic axis, what is drawn above it, and a named line of decision."""
+def _frame(axes: Axes, trials: Floats, head: str) -> None:
+    """Trials along a logarithmic axis, and above it what is drawn."""
     log_axis(axes, "x")
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: compact(value)))
     axes.set_xlim(trials[0] / 1.3, trials[-1] * 1.3)
     axes.set_xlabel("trials")
     axes.set_title(head, size=8.5, loc="left", color=INK, pad=14)
-    axes.axhline(line, color=RED, linewidth=1.1, linestyle=":")
-    axes.annotate(name, (trials[0], line), (0, 2), color=RED, size=8, textcoords="offset points")
+
+
+def _decision(axes: Axes, trials: float, level: float, name: str, side: str) -> None:
+    """The level that decides, with its name below it on the side that the curve leaves free."""
+    axes.axhline(level, color=RED, linewidth=1.1, linestyle=":")
+    axes.annotate(
+        name, (trials, level), (0, -3), color=RED, size=8, ha=side, va="top",
+        textcoords="offset points",
+    )  # fmt: skip
 
 
 def _name(axes: Axes, trials: Floats, values: Floats, name: str, style: tuple[str, int]) -> None:

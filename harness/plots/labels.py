@@ -9,7 +9,7 @@ import textwrap
 
 from matplotlib.font_manager import FontProperties, findfont, get_font
 
-__all__ = ["file_stem", "mathless", "number", "short", "shown", "shown_token", "wrapped"]
+__all__ = ["compact", "file_stem", "mathless", "number", "short", "shown", "shown_token", "wrapped"]
 
 
 def shown(text: str) -> str:
@@ -50,6 +50,14 @@ def number(value: float) -> str:
     if abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.3g}"
+
+
+def compact(value: float) -> str:
+    """A number of trials in thousands, millions and so on: 20k, 1M."""
+    for unit, name in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= unit:
+            return f"{value / unit:.4g}{name}"
+    return f"{value:.4g}"
 
 
 def file_stem(index: int, name: str) -> str:

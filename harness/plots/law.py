@@ -33,7 +33,8 @@ from harness.plots.wording import details, finding, headline
 __all__ = ["law"]
 
 MOST_ROWS = 40  # cells that can be named on one page; more of them are ranked and binned
-LAW_MARK: Final[dict[str, Any]] = {"mfc": "none", "mec": ORANGE, "ms": 6.5, "mew": 1.3}
+SHOWN_WHOLE: Final = 0.75  # share of intervals that fit; those of the rarest cells are cut
+LAW_MARK: Final[dict[str, Any]] = {"mfc": "none", "mec": ORANGE, "ms": 5.5, "mew": 1.3}
 KEYS: tuple[Key, ...] = (
     ("▬", GREY, "target"),
     ("●", BLUE, "seen"),
@@ -84,7 +85,7 @@ def _probabilities(axes: Axes, seen: ObservableResult, cells: int) -> None:
 
 def _ratios(axes: Axes, seen: ObservableResult, found: Ratios) -> None:
     exact = None if seen.exact is None else over(seen.exact, seen.target)
-    scale = ratio_scale(axes, worth_showing(found, exact))
+    scale = ratio_scale(axes, worth_showing(found, exact, SHOWN_WHOLE))
     rows = np.arange(len(seen.cells))
     axes.axvline(1.0, color=INK, linewidth=0.8)
     if exact is not None:

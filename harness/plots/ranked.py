@@ -66,7 +66,7 @@ class Bins:
 
     @property
     def wanted(self) -> Floats:
-        return worth_showing(self.found, self.exact)
+        return worth_showing(self.found, self.exact, share=0.95)
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,12 +56,12 @@ def over(law: Floats, target: Floats) -> Floats:
         return law / target
 
 
-def worth_showing(found: Ratios, exact: Floats | None) -> Floats:
-    """Ratios above 1 that an axis should reach: those that are off, the law's own, one typical."""
+def worth_showing(found: Ratios, exact: Floats | None, share: float) -> Floats:
+    """Ratios above 1 that an axis should reach: what is off, the law, a share of intervals."""
     off = found.off
     limits = found.high[np.isfinite(found.high)]
     every = [found.high[off & (found.seen > 1)], _inverse(found.low[off & (found.seen < 1)])]
-    every.append(np.quantile(limits, [0.75]) if len(limits) else np.ones(1))
+    every.append(np.quantile(limits, [share]) if len(limits) else np.ones(1))
     if exact is not None:
         every += [exact[exact >= 1], _inverse(exact[exact < 1])]
     ratios = np.concatenate(every)
