@@ -24,7 +24,8 @@ from harness.trials import Round
 
 __all__ = ["Outcomes", "enumerate_rounds"]
 
-MOST_OUTCOMES = 4_000_000  # about a gigabyte of scripts; beyond it enumeration is refused
+MOST_OUTCOMES = 1_000_000  # a few seconds; beyond it enumeration is refused
+MOST_CELLS = 2**25  # probabilities of outcomes that wait to be followed, 256 MiB
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +47,6 @@ def enumerate_rounds(run: Callable[[ScriptedSource, Rows], Round], context: int)
         whole = ~source.unfinished & ~source.dropped
         finished.append(Outcomes(weights[whole], _select(played, whole)))
         scripts, weights = source.continuations(weights)
-        if len(scripts) > MOST_OUTCOMES:
-            raise BadSetting(
-                f"one round has more than {MOST_OUTCOMES:,} outcomes; "
-                "enumerate a smaller vocabulary or draft length"
-            )
     return _gathered(finished)
 
 
@@ -98,6 +94,7 @@ class ScriptedSource:
         self.asked[rows] += 1
         ended = rows[~known & ~self.unfinished[rows] & ~self.dropped[rows]]
         if len(ended):
+            _refuse_more_than(MOST_CELLS, len(ended) * laws.shape[1])
             self._open.append((ended, laws[which[np.isin(rows, ended)]]))
             self.unfinished[ended] = True
         chosen = laws.argmax(axis=1).astype(np.int32)[which]
@@ -107,6 +104,7 @@ class ScriptedSource:
 
     def continuations(self, weights: Exact) -> tuple[npt.NDArray[np.int32], Exact]:
         """The unfinished scripts, each lengthened by every outcome of positive weight."""
+        _refuse_more_than(MOST_OUTCOMES, sum(np.count_nonzero(laws) for _, laws in self._open))
         longer: list[npt.NDArray[np.int32]] = []
         heavier: list[Exact] = []
         for rows, laws in self._open:
@@ -115,6 +113,14 @@ class ScriptedSource:
             longer.append(lengthened)
             heavier.append(weights[rows[script]] * laws[script, outcome])
         return _stacked(longer, heavier)
+
+
+def _refuse_more_than(limit: int, outcomes: int) -> None:
+    if outcomes > limit:
+        raise BadSetting(
+            f"one round has {outcomes:,} outcomes to follow, more than {limit:,}; "
+            "enumerate a smaller vocabulary or draft length"
+        )
 
 
 def _stacked(

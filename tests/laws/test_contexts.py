@@ -70,7 +70,9 @@ def test_positions_count_up_and_the_last_row_stays():
     assert position_rows(np.eye(2), 4).tolist() == [[1, 0], [0, 1], [0, 1], [0, 1]]
 
 
-@pytest.mark.parametrize("make", [lambda: markov_contexts(1000, 2), lambda: position_contexts(2**20, 17)])
+@pytest.mark.parametrize(
+    "make", [lambda: markov_contexts(1000, 2), lambda: position_contexts(2**20, 17)]
+)
 def test_tables_beyond_the_memory_limit_are_refused(make):
     with pytest.raises(BadSetting, match="16,777,216 probabilities"):
         make()
@@ -92,7 +94,10 @@ def test_prompts_side_by_side_keep_their_own_laws():
 
 
 def test_prompts_over_different_vocabularies_or_ends_are_refused():
-    three, two = one_context(np.full(3, 1 / 3), np.full(3, 1 / 3)), one_context(*np.full((2, 2), 0.5))
+    three, two = (
+        one_context(np.full(3, 1 / 3), np.full(3, 1 / 3)),
+        one_context(*np.full((2, 2), 0.5)),
+    )
     with pytest.raises(BadSetting, match="vocabulary"):
         over_prompts([three, two])
     ending = replace(three, contexts=replace(three.contexts, end=1))

@@ -15,7 +15,9 @@ from harness.laws.joint import joint_cells, joint_law, tokens_of_cells
 
 def chain(end, seed=0):
     contexts = markov_contexts(3, 2, end=end)
-    weights = np.random.default_rng(seed).integers(0, 9, (len(contexts), 3)) + np.eye(1, 3, dtype=int)
+    weights = np.random.default_rng(seed).integers(0, 9, (len(contexts), 3)) + np.eye(
+        1, 3, dtype=int
+    )
     fractions = np.vectorize(Fraction, otypes=[object])(weights)
     return fractions / fractions.sum(axis=1, keepdims=True), contexts
 
