@@ -1,0 +1,59 @@
+"""The command line: a command parses, calls the library, renders, chooses an exit code.
+
+Command modules import the library when they run, not before: `--help` must answer at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+import click
+
+from harness.errors import HarnessError
+
+__all__ = ["main"]
+
+COMMANDS = {
+    "run": ("harness.cli.run:run", "Run suites, print verdicts, write results; the exit code is the gate."),
+    "validate": ("harness.cli.validate:validate", "Check scenario files; run nothing."),
+    "law": ("harness.cli.law:law", "Print the exact accounting and the exact law of each rule."),
+    "plot": ("harness.cli.plot:plot", "Draw the plots of a finished run again."),
+    "report": ("harness.cli.report:report", "Report a finished run in another format."),
+    "catalog": ("harness.cli.catalog:catalog", "List rules, checks, policies and reports."),
+    "bench": ("harness.cli.bench:bench", "Measure trials against the cost of their random numbers."),
+}
+
+
+class Harness(click.Group):
+    """Loads a command when it is called; prints the harness's own errors as one line, exit 2."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click)
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except HarnessError as error:
+            click.echo(f"specharness: {error}", err=True)
+            ctx.exit(2)
+
+
+@click.group(cls=Harness, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="specharness")
+def main() -> None:
+    """Does a speculative-decoding sampler draw from the law it promises?
+
+    Exit codes: 0 all as expected; 1 a sampler that should match differs; 2 usage or scenario
+    error; 3 inconclusive; 4 invalid: a control was not caught, or a sampler failed.
+    """

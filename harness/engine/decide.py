@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 from harness.checks import holm
 from harness.engine.result import Evidence, ScenarioResult, Verdict
 
-__all__ = ["EXIT_CODES", "adjusted", "decide", "exit_code", "family_adjusted", "worst"]
+__all__ = ["adjusted", "decide", "exit_code", "family_adjusted", "worst", "worst_code"]
 
 WORST_FIRST = (Verdict.INVALID, Verdict.DIFFERS, Verdict.INCONCLUSIVE, Verdict.MATCHES)
-EXIT_CODES = {"as expected": 0, "differs": 1, "usage": 2, "inconclusive": 3, "invalid": 4}
 
 
 def decide(p_adjusted: float, alpha: float, bound: float, epsilon: float) -> Verdict:
@@ -44,8 +43,13 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 
 def exit_code(scenarios: Iterable[ScenarioResult]) -> int:
     """4 invalid, or a control not caught; 1 a sampler that should match differs; 3 inconclusive."""
-    codes = {_code(scenario) for scenario in scenarios}
-    return next((code for code in (4, 1, 3) if code in codes), 0)
+    return worst_code(_code(scenario) for scenario in scenarios)
+
+
+def worst_code(codes: Iterable[int]) -> int:
+    """Of several exit codes the one that matters: a run that is invalid says nothing else."""
+    found = set(codes)
+    return next((code for code in (4, 1, 3) if code in found), 0)
 
 
 def _code(scenario: ScenarioResult) -> int:

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from harness.arrays import Exact
-from harness.laws.accounting import accepted_mass, overlap, positive_part, residual
+from harness.engine.exact import exact_single
+from harness.laws.accounting import accepted_mass, overlap, positive_part, residual, total_variation
 from harness.laws.step import ExactStep
 from harness.laws.tables import LawTables
-from harness.scenario.model import Facts
+from harness.rules import RULES
+from harness.scenario.model import Facts, Scenario, Suite
 
-__all__ = ["Accounting", "accounting", "contradictions"]
+__all__ = ["Accounting", "accounting", "contradicted", "problems"]
 
 CLOSE = 1e-12  # where the laws are floats
 
@@ -29,9 +31,15 @@ class Accounting:
     accepted_mass: Exact
     residual: Exact
     replacement_mass: Exact
+    rejected_mass: Exact
     overlap: Any
     law: Exact | None
     acceptance: Any
+
+    @property
+    def tv(self) -> Any:  # noqa: ANN401 (float or Fraction)
+        """Total variation of the rule's law from p."""
+        return None if self.law is None else total_variation(self.law, self.p)
 
 
 def accounting(laws: LawTables, step: ExactStep | None) -> Accounting:
@@ -44,6 +52,7 @@ def accounting(laws: LawTables, step: ExactStep | None) -> Accounting:
         accepted_mass=accepted_mass(p, q),
         residual=_residual_or_nothing(p, q),
         replacement_mass=positive_part(p, q),
+        rejected_mass=positive_part(q, p),
         overlap=overlap(p, q),
         law=None if step is None else step.output,
         acceptance=overlap(p, q) if step is None else step.kept.sum(),
@@ -61,6 +70,22 @@ def contradictions(facts: Facts, account: Accounting, tokens: tuple[str, ...]) -
         yield f"acceptance is {account.acceptance}, not {facts.acceptance}"
     for name in ("accepted_mass", "residual", "replacement_mass", "law"):
         yield from _differences(name, getattr(facts, name), getattr(account, name), tokens)
+
+
+def problems(scenario: Scenario, tokens: tuple[str, ...]) -> tuple[str, ...]:
+    """What a scenario states and its laws contradict; Fractions where its numbers are exact."""
+    laws = scenario.exact_laws or scenario.laws
+    step = exact_single(RULES[scenario.rule], laws) if scenario.rule else None
+    return tuple(contradictions(scenario.facts, accounting(laws, step), tokens))
+
+
+def contradicted(suite: Suite) -> list[str]:
+    """One line for each contradiction in a suite, with its place."""
+    return [
+        f"{suite.source}: scenario {scenario.name!r}: facts: {problem}"
+        for scenario in suite.scenarios
+        for problem in problems(scenario, suite.vocabulary)
+    ]
 
 
 def _differences(

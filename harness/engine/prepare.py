@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from harness.engine.defaults import judged_observables
 from harness.engine.exact import exact_single
 from harness.engine.examine import Examiner
-from harness.engine.facts import accounting, contradictions
+from harness.engine.facts import problems
 from harness.engine.observe import FULL_TRACE_UP_TO, Observable, single_position
 from harness.errors import UnknownName
 from harness.laws.step import ExactStep
@@ -61,7 +61,7 @@ def prepare(scenario: Scenario, suite: Suite, samplers: Mapping[str, SamplerFact
         step,
         tuple(Examiner.of(observable) for observable in with_faults),
         _empty_tally(scenario.laws.vocabulary, shows_trace=shows_trace),
-        _problems(scenario, rule, suite.vocabulary),
+        problems(scenario, suite.vocabulary),
     )
 
 
@@ -108,10 +108,3 @@ def _with_faults(observables: tuple[Observable, ...], laws: LawTables) -> tuple[
 
 def _is_fault(name: str) -> bool:
     return not RULES[name].lossless and RULES[name].discrete
-
-
-def _problems(scenario: Scenario, rule: Rule | None, tokens: tuple[str, ...]) -> tuple[str, ...]:
-    """Facts are held against Fractions where the scenario's numbers are exact."""
-    laws = scenario.exact_laws or scenario.laws
-    step = exact_single(rule, laws) if rule else None
-    return tuple(contradictions(scenario.facts, accounting(laws, step), tokens))

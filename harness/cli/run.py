@@ -1,0 +1,99 @@
+"""`specharness run`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from harness.engine.result import SuiteResult
+
+__all__ = ["run"]
+
+
+@click.command()
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("results"),
+    show_default=True,
+    help="Folder in which each run gets a folder of its own.",
+)
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="In place of the suites' seeds.")
+@click.option("--trials", type=click.IntRange(1, 10**12), help="In place of all stated trials.")
+@click.option(
+    "--workers", type=click.IntRange(1, 1024), help="Threads; the results do not depend on it."
+)
+@click.option(
+    "--sampler",
+    "samplers",
+    multiple=True,
+    metavar="NAME=TARGET",
+    help="Declare a sampler that scenarios name, such as mine=my_pkg.kernels:verify.",
+)
+@click.option("--plots/--no-plots", default=True, show_default=True, help="Draw the plots.")
+@click.option("--json", "as_json", is_flag=True, help="Print results.json, and nothing else.")
+def run(
+    paths: tuple[Path, ...],
+    out: Path,
+    seed: int | None,
+    trials: int | None,
+    workers: int | None,
+    samplers: tuple[str, ...],
+    *,
+    plots: bool,
+    as_json: bool,
+) -> None:
+    """Run the suites in PATHS, files or folders (by default the folder scenarios)."""
+    from harness.cli.progress import watching
+    from harness.cli.settings import declared_samplers, suites_at
+    from harness.cli.table import print_result, print_total
+    from harness.engine.decide import worst_code
+    from harness.engine.run import run_suite
+
+    suites = suites_at(paths, seed=seed, trials=trials)
+    known = declared_samplers(samplers)
+    results = []
+    for suite in suites:
+        with watching(suite) as listener:
+            result = run_suite(suite, workers=workers, samplers=known, listener=listener)
+        folder = _written(result, out, plots=plots)
+        if not as_json:
+            print_result(result, folder)
+        results.append(result)
+    if as_json:
+        click.echo(_document(results), nl=False)
+    elif len(results) > 1:
+        print_total(results)
+    raise SystemExit(worst_code(result.exit_code for result in results))
+
+
+def _written(result: SuiteResult, out: Path, *, plots: bool) -> Path:
+    """The results folder of a run; plots and the page that shows them come after the numbers."""
+    from harness.reports import REPORTS, run_files
+    from harness.store.folder import add, pictures, save
+
+    folder = save(result, out, run_files(result))
+    if plots:
+        from harness.plots import plot_suite
+
+        plot_suite(result, folder / "plots")
+    add(folder, "report.html", REPORTS["html"](result, pictures(folder)))
+    return folder
+
+
+def _document(results: list[SuiteResult]) -> str:
+    """One suite's results.json, or an object that holds those of several."""
+    import json
+
+    from harness.engine.decide import worst_code
+    from harness.reports.json import FORMAT, document, render
+
+    if len(results) == 1:
+        return render(results[0])
+    code = worst_code(result.exit_code for result in results)
+    whole = {"format": FORMAT, "exit_code": code, "suites": [document(r) for r in results]}
+    return json.dumps(whole, indent=1, allow_nan=False) + "\n"

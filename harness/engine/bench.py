@@ -1,0 +1,101 @@
+"""Speed as a ratio: what a trial costs against the random numbers that it could not do without."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.arrays import Probs
+from harness.engine.draw import ChunkTask
+from harness.engine.observe import FULL_TRACE_UP_TO
+from harness.engine.plan import BATCH_TRIALS, CHUNK_TRIALS, Chunk
+from harness.laws.made import make, perturbed
+from harness.laws.tables import one_context
+from harness.rng import stream
+from harness.rules import RULES
+from harness.samplers.rule import RuleSampler
+from harness.tallies import FactoredTrace, TraceTally
+
+__all__ = ["VOCABULARIES", "BenchRow", "bench_rows"]
+
+VOCABULARIES = (3, 32, 1_000, 32_000, 128_256)
+REPETITIONS = 7  # each times the floor and every row once, so that noise hits all alike
+CHUNKS_A_THREAD = 2
+NOISE = 0.4  # standard deviation between target and draft logits: overlap about .85
+
+
+@dataclass(frozen=True, slots=True)
+class BenchRow:
+    """Medians over repetitions. `floor_ns`: filling an array with two float64 uniforms a trial from
+    SFC64, on one thread, in the same process. `ns_per_trial` is wall time over all trials."""
+
+    vocabulary: int
+    draft_length: int
+    threads: int
+    ns_per_trial: float
+    floor_ns: float
+    ratio: float
+
+
+def bench_rows(
+    vocabularies: tuple[int, ...] = VOCABULARIES, threads: tuple[int, ...] = (1, 2)
+) -> Iterator[BenchRow]:
+    """The exact rule at one position, trials simulated and tallied as a run does it."""
+    for vocabulary in vocabularies:
+        yield from _rows(_task(vocabulary), vocabulary, threads)
+
+
+def _rows(task: ChunkTask, vocabulary: int, threads: tuple[int, ...]) -> Iterator[BenchRow]:
+    task(Chunk(0, BATCH_TRIALS))  # builds the tables
+    floors: list[float] = []
+    times: dict[int, list[float]] = {n: [] for n in threads}
+    buffer = np.empty((2, BATCH_TRIALS))
+    rng = stream(0, "bench")
+    for _ in range(REPETITIONS):
+        floors.append(_seconds(lambda: _fill(buffer, rng)) / CHUNK_TRIALS)
+        for n in threads:
+            times[n].append(_seconds_on(n, task) / (n * CHUNKS_A_THREAD * CHUNK_TRIALS))
+    floor = statistics.median(floors) * 1e9
+    for n in threads:
+        cost = statistics.median(times[n]) * 1e9
+        yield BenchRow(vocabulary, 1, n, cost, floor, cost / floor)
+
+
+def _task(vocabulary: int) -> ChunkTask:
+    """The exact rule on laws of that size: the three-token example, or made logits and a near draft."""
+    p, q = _laws(vocabulary)
+    sampler = RuleSampler(RULES["speculative"].prepare, one_context(p, q))
+    tally = TraceTally if vocabulary <= FULL_TRACE_UP_TO else FactoredTrace
+    return ChunkTask(sampler, tally.empty(vocabulary), 0, f"bench {vocabulary}")
+
+
+def _laws(vocabulary: int) -> tuple[Probs, Probs]:
+    if vocabulary == 3:
+        return np.array([0.6, 0.3, 0.1]), np.array([0.5, 0.25, 0.25])
+    target = make("softmax_normal", vocabulary, seed=1, scale=2.0)
+    return target[0], perturbed(target, noise=NOISE, seed=2)[0]
+
+
+def _fill(buffer: Probs, rng: np.random.Generator) -> None:
+    for _ in range(CHUNK_TRIALS // BATCH_TRIALS):
+        rng.random(out=buffer[0])
+        rng.random(out=buffer[1])
+
+
+def _seconds_on(threads: int, task: ChunkTask) -> float:
+    chunks = [Chunk(number, CHUNK_TRIALS) for number in range(threads * CHUNKS_A_THREAD)]
+    if threads == 1:
+        return _seconds(lambda: [task(chunk) for chunk in chunks])
+    with ThreadPoolExecutor(threads) as pool:
+        return _seconds(lambda: list(pool.map(task, chunks)))
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
