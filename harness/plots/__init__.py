@@ -6,7 +6,9 @@ there is nothing to show.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -31,21 +33,35 @@ PLOTS: Final[Registry[ScenarioPlot]] = Registry(
 )
 SUITE_PLOTS: Final[Registry[SuitePlot]] = Registry("suite_plots", {"overview": overview})
 
+SHARES: Final = 4  # parts of the work, for processes that finish at different times
 
-def plot_suite(result: SuiteResult, folder: Path) -> list[Path]:
-    """Draw every picture of a run into `folder`, as PNG and SVG; the paths written, in order.
 
-    Files are `suite-<plot>` and `<scenario's index in three digits>-<its name>-<plot>`.
+def plot_suite(result: SuiteResult, folder: Path, executor: Executor | None = None) -> list[Path]:
+    """Draw every picture of a run into `folder`, as PNG and SVG; the paths written, by name.
+
+    Files are `suite-<plot>` and `<scenario's index in three digits>-<its name>-<plot>`. A picture
+    takes about 0.15 s; processes of an `executor` share the work (threads would only take turns).
     """
     folder.mkdir(parents=True, exist_ok=True)
-    return [
-        path for stem, figure in _figures(result) if figure for path in write(figure, folder / stem)
-    ]
+    parts = [range(start, len(result.scenarios), SHARES) for start in range(SHARES)]
+    draw = functools.partial(_draw, result, folder)
+    written = (executor.map if executor else map)(draw, [*parts, None])
+    return sorted(path for paths in written for path in paths)
 
 
-def _figures(result: SuiteResult) -> Iterator[tuple[str, Figure | None]]:
+def _draw(result: SuiteResult, folder: Path, scenarios: range | None) -> list[Path]:
+    """Write the pictures of these scenarios, or those of the whole suite."""
+    figures = _suite_figures(result) if scenarios is None else _figures(result, scenarios)
+    return [path for stem, figure in figures if figure for path in write(figure, folder / stem)]
+
+
+def _suite_figures(result: SuiteResult) -> Iterator[tuple[str, Figure | None]]:
     for name in SUITE_PLOTS:
         yield f"suite-{name}", SUITE_PLOTS[name](result)
-    for index, scenario in enumerate(result.scenarios):
+
+
+def _figures(result: SuiteResult, scenarios: range) -> Iterator[tuple[str, Figure | None]]:
+    for index in scenarios:
+        scenario = result.scenarios[index]
         for name in PLOTS:
             yield f"{file_stem(index, scenario.name)}-{name}", PLOTS[name](result, scenario)

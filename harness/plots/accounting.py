@@ -22,6 +22,7 @@ from harness.plots.wording import named
 
 __all__ = ["accounting"]
 
+DWARFED = 3  # times the longest bar of a single token
 MOST_ROWS = 16  # tokens that are shown one by one; the rest of a larger vocabulary is one row
 
 
@@ -115,7 +116,8 @@ def _lengths(shares: Shares) -> Probs:
 def _longest(shares: Shares) -> float:
     """Longest bar; the rest of a vocabulary has none where it would dwarf all others."""
     single = _lengths(shares)[: MOST_ROWS - 1].max()
-    return float(min(_lengths(shares).max(), 3 * single))
+    every = float(_lengths(shares).max())
+    return float(single) if every > DWARFED * single else every
 
 
 def _sum(shares: Shares, row: int) -> str:

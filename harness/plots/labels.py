@@ -9,7 +9,17 @@ import textwrap
 
 from matplotlib.font_manager import FontProperties, findfont, get_font
 
-__all__ = ["compact", "file_stem", "mathless", "number", "short", "shown", "shown_token", "wrapped"]
+__all__ = [
+    "compact",
+    "file_stem",
+    "font",
+    "mathless",
+    "number",
+    "short",
+    "shown",
+    "shown_token",
+    "wrapped",
+]
 
 
 def shown(text: str) -> str:
@@ -66,6 +76,12 @@ def file_stem(index: int, name: str) -> str:
     return f"{index:03d}-{plain[:40].strip('-')}".rstrip("-")
 
 
+@functools.cache
+def font(bold: bool = False) -> str:
+    """The file of DejaVu Sans, which matplotlib brings along."""
+    return findfont(FontProperties(family=["DejaVu Sans"], weight="bold" if bold else "normal"))
+
+
 def _visible(character: str) -> str:
     if not character.isprintable():
         return character.encode("unicode_escape").decode("ascii")
@@ -74,4 +90,4 @@ def _visible(character: str) -> str:
 
 @functools.cache
 def _glyphs() -> frozenset[int]:
-    return frozenset(get_font(findfont(FontProperties())).get_charmap())
+    return frozenset(get_font(font()).get_charmap())

@@ -14,10 +14,12 @@ from typing import Any, Final
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from harness.engine.result import Verdict
-from harness.plots.labels import mathless, number, wrapped
+from harness.plots.labels import font, mathless, number, wrapped
 
 __all__ = [
     "BLUE",
@@ -122,7 +124,19 @@ def log_axis(axes: Axes, which: str) -> None:
 
 def write(figure: Figure, stem: Path) -> list[Path]:
     """Save a figure beside itself as PNG and SVG; the same figure gives the same PNG."""
+    _one_font(figure)
     png, svg = stem.with_name(f"{stem.name}.png"), stem.with_name(f"{stem.name}.svg")
     figure.savefig(png, metadata={"Software": None})
     figure.savefig(svg, metadata={"Date": None})
     return [png, svg]
+
+
+def _one_font(figure: Figure) -> None:
+    """Set every text in the font that comes with matplotlib, by file: no search for other fonts."""
+    for axes in figure.axes:
+        axes.get_xticklabels()  # makes the labels that are to be set
+        axes.get_yticklabels()
+    for text in figure.findobj(Text):
+        if isinstance(text, Text) and text.get_text():
+            bold = text.get_fontweight() == "bold"
+            text.set_fontproperties(FontProperties(fname=font(bold), size=text.get_fontsize()))
