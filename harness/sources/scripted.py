@@ -77,7 +77,7 @@ class ScriptedSource:
 
     def uniforms(self, n: int, size: int) -> Floats:
         raise BadSetting(
-            f"{n * size} uniforms cannot be enumerated; mark the rule as not discrete and simulate it"
+            f"{n * size} uniforms cannot be enumerated; mark the rule as not discrete, simulate it"
         )
 
     def again(self, trials: Rows) -> Rows:
@@ -104,7 +104,7 @@ class ScriptedSource:
 
     def continuations(self, weights: Exact) -> tuple[npt.NDArray[np.int32], Exact]:
         """The unfinished scripts, each lengthened by every outcome of positive weight."""
-        _refuse_more_than(MOST_OUTCOMES, sum(np.count_nonzero(laws) for _, laws in self._open))
+        _refuse_more_than(MOST_OUTCOMES, sum(int(np.count_nonzero(laws)) for _, laws in self._open))
         longer: list[npt.NDArray[np.int32]] = []
         heavier: list[Exact] = []
         for rows, laws in self._open:

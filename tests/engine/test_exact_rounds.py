@@ -1,4 +1,4 @@
-"""Exact laws of rounds and of their composition: closed forms, and a second program by recursion."""
+"""Exact laws of rounds and of their composition: closed forms, and a second program."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def floats(laws):
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 @pytest.mark.parametrize("name", LOSSLESS)
 def test_lossless_rules_have_exactly_the_promised_joint_law(name, geometry):
-    """Rounds of 1 to 3 drafted tokens composed to horizon 4, as Fractions; oracle: the product law."""
+    """Drafts of 1 to 3 tokens composed to horizon 4, as Fractions; oracle: the product law."""
     laws = tables(3, GEOMETRIES[geometry])
     promised = joint_law(laws.target, laws.contexts, 4, start=0)
     for draft_length in (1, 2, 3):
@@ -61,7 +61,7 @@ def test_lossless_rules_have_exactly_the_promised_joint_law(name, geometry):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_round_of_the_exact_rule_has_its_closed_form(seed):
-    """Kept x_1..x_n then y: prod min(p, q)(x_i) (p - q)+(y); a full block: prod min(p, q)(x_i) p(y)."""
+    """Kept x_1..x_n then y: prod min(p, q)(x_i) (p - q)+(y); a full block: p(y) at the end."""
     laws, k = tables(seed, GEOMETRIES["positions"]), 2
     law = ExactRounds(RULES["speculative"].prepare(laws), laws, k).round_law(0)
     seen = 0
@@ -136,7 +136,7 @@ def test_composed_rounds_agree_with_a_second_program(name, accept, replace, draf
 
 
 def test_committed_length_and_acceptance_of_equal_rows_are_geometric():
-    """With acceptance a everywhere: length i has (1 - a) a^(i-1), the full block a^k; Leviathan (1)."""
+    """Acceptance a everywhere: length i has (1 - a) a^(i-1), the full block a^k; Leviathan (1)."""
     p, q = (np.array([Fraction(n, 10) for n in row], object) for row in ([6, 3, 1], [5, 2, 3]))
     rounds = ExactRounds(RULES["speculative"].prepare(one_context(p, q)), one_context(p, q), 3)
     a = overlap(p, q)
