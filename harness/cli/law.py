@@ -47,6 +47,7 @@ def _print_scenario(console: Console, suite: Suite, scenario: Scenario, shown: s
     from harness.rules import RULES
 
     laws = scenario.exact_laws or scenario.laws
+    tokens = scenario.vocabulary or suite.vocabulary
     rule = RULES[scenario.rule] if scenario.rule else None
     account = accounting(laws, exact_single(rule, laws) if rule else None)
     address = account.p.astype(float).tobytes() + account.q.astype(float).tobytes()
@@ -61,7 +62,7 @@ def _print_scenario(console: Console, suite: Suite, scenario: Scenario, shown: s
             "replacement mass": account.replacement_mass,
         }
         title = f"{suite.name}: accounting, overlap {_text(account.overlap)}"
-        _print_columns(console, title, suite.vocabulary, columns)
+        _print_columns(console, title, tokens, columns)
     if account.law is None:
         console.print(f"{scenario.name}: no exact law, simulated only\n", highlight=False)
         return
@@ -69,7 +70,7 @@ def _print_scenario(console: Console, suite: Suite, scenario: Scenario, shown: s
         f"{scenario.name} ({scenario.rule}): acceptance {_text(account.acceptance)}, "
         f"TV to p {_text(account.tv)}"
     )
-    _print_columns(console, title, suite.vocabulary, {"law": account.law, "p": account.p})
+    _print_columns(console, title, tokens, {"law": account.law, "p": account.p})
 
 
 def _print_columns(

@@ -1,7 +1,8 @@
 """Exact laws of whole procedures, from the lines that draw the trials.
 
-One round is enumerated per context, and rounds are composed by dynamic programming over contexts.
-Floats stay floats and Fractions stay Fractions.
+One round is enumerated per context, and rounds are composed by dynamic programming over contexts;
+rules that work token by token state their steps, and need no enumeration for joint laws. Floats
+stay floats and Fractions stay Fractions.
 """
 
 from __future__ import annotations
@@ -11,15 +12,16 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from harness.arrays import Bits, Exact, Tokens
+from harness.engine.exact_steps import joint_of_steps, kept_length_of_steps
 from harness.errors import BadSetting
 from harness.laws.joint import joint_cells, joint_size
-from harness.laws.step import ExactStep, StatesItsStep
+from harness.laws.step import ExactStep, RoundSteps, StatesItsStep, StatesItsSteps
 from harness.laws.tables import LawTables
 from harness.protocols import Procedure, Rule
 from harness.sources.scripted import Outcomes, enumerate_rounds
 from harness.trials import NO_TOKEN, Round
 
-__all__ = ["ExactRounds", "RoundLaw", "exact_joint", "exact_single"]
+__all__ = ["ExactRounds", "RoundLaw", "exact_joint", "exact_kept_length", "exact_single"]
 
 ENUMERATED_UP_TO = 32  # tokens: above it a step has more cells than a trace is worth
 
@@ -47,16 +49,40 @@ def exact_joint(
 ) -> Exact | None:
     """Law (V**horizon,) of the first committed tokens, in the cells of `harness.laws.joint`.
 
-    From `start`, default the first prompt's context. None where the rule is not discrete, would
-    retry for ever, or has too many outcomes to follow.
+    From `start`, default the first prompt's context. Composed of the rule's steps where it states
+    them, else enumerated. None where neither is possible: a rule that is not discrete, retries for
+    ever, or has too many outcomes to follow; and where there are too many cells.
     """
-    if not rule.discrete:
-        return None
-    rounds = ExactRounds(rule.prepare(laws), laws, draft_length)
+    begin = int(laws.contexts.starts[0]) if start is None else start
+    procedure = rule.prepare(laws)
     try:
-        return rounds.joint(horizon, int(laws.contexts.starts[0]) if start is None else start)
+        if (steps := _steps(procedure, laws)) is not None:
+            return joint_of_steps(steps, draft_length, horizon, begin)
+        return ExactRounds(procedure, laws, draft_length).joint(horizon, begin)
     except BadSetting:
         return None
+
+
+def exact_kept_length(
+    rule: Rule, laws: LawTables, *, draft_length: int, start: int | None = None
+) -> Exact | None:
+    """Law (k + 1,) of `n_accepted` as the first round reports it; None as for `exact_joint`."""
+    begin = int(laws.contexts.starts[0]) if start is None else start
+    procedure = rule.prepare(laws)
+    try:
+        if (steps := _steps(procedure, laws)) is not None:
+            return kept_length_of_steps(steps, draft_length, begin)
+        return ExactRounds(procedure, laws, draft_length).kept_length(begin)
+    except BadSetting:
+        return None
+
+
+def _steps(procedure: Procedure, laws: LawTables) -> RoundSteps | None:
+    """The rule's steps, where they stop at the same end token as the trials."""
+    if not isinstance(procedure, StatesItsSteps):
+        return None
+    steps = procedure.steps()
+    return steps if steps.contexts.end == laws.contexts.end else None
 
 
 @dataclass(frozen=True, slots=True)

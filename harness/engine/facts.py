@@ -84,7 +84,7 @@ def contradicted(suite: Suite) -> list[str]:
     return [
         f"{suite.source}: scenario {scenario.name!r}: facts: {problem}"
         for scenario in suite.scenarios
-        for problem in problems(scenario, suite.vocabulary)
+        for problem in problems(scenario, scenario.vocabulary or suite.vocabulary)
     ]
 
 

@@ -40,4 +40,4 @@ def _largest_deviation(observable: Observable, counts: Counts) -> str:
 
 def _amount(change: float) -> str:
     """15 %, 0.42 %, or 12 times for what is beyond a percentage."""
-    return f"{change + 1:.3g} times" if change > 2 else f"{abs(change) * 100:.2g} %"
+    return f"{change + 1:.3g} times" if change > 1 else f"{float(f'{abs(change) * 100:.2g}'):g} %"

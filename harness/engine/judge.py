@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from harness.arrays import Counts
-from harness.checks import Certificate, clopper_pearson
+from harness.checks import Certificate, certify, clopper_pearson
 from harness.engine.decide import adjusted, decide, family_adjusted, worst
 from harness.engine.examine import Examiner
 from harness.engine.finding import finding
@@ -148,10 +148,10 @@ def _scenario(
         epsilon=scenario.epsilon,
         observables=tuple(observables),
         acceptance=_acceptance(prepared, observables, suite.delta),
-        tokens=suite.vocabulary,
+        tokens=prepared.tokens,
         p=scenario.laws.target[start].astype(np.float64),
         q=scenario.laws.q[start].astype(np.float64),
-        growth=outcome.drawn.growth if outcome.drawn else (),
+        growth=_growth(outcome),
         facts=_facts(scenario),
         settings=scenario.settings,
         draft_length=scenario.draft_length,
@@ -184,6 +184,20 @@ def _acceptance(
     expected = None if prepared.step is None else float(prepared.step.kept.sum())
     low, high = clopper_pearson(kept, found.trials, delta)
     return Acceptance(kept / found.trials, expected, low, high)
+
+
+def _growth(outcome: Outcome) -> tuple[tuple[int, float, float, float], ...]:
+    """(trials, TV, bound, ln E) of the first observable at each mark."""
+    examiner, drawn = outcome.prepared.examiners[0], outcome.drawn
+    if drawn is None:
+        return ()
+    counts = np.stack([examiner.observable.counts(tally.counts()) for _, tally in drawn.marks])
+    log_e = examiner.e_process.log_e(counts).total
+    bounds = [certify(c, examiner.observable.target, drawn.delta) for c in counts]
+    return tuple(
+        (trials, bound.tv, bound.bound, float(e))
+        for (trials, _), bound, e in zip(drawn.marks, bounds, log_e, strict=True)
+    )
 
 
 def _facts(scenario: Scenario) -> dict[str, object]:

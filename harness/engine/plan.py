@@ -7,13 +7,14 @@ from itertools import pairwise
 
 from harness.checks import look_schedule
 
-__all__ = ["BATCH_TRIALS", "CHUNK_TRIALS", "Chunk", "chunks_of", "looks_of"]
+__all__ = ["BATCH_TRIALS", "CHUNK_TRIALS", "Chunk", "chunks_of", "looks_of", "marks_of"]
 
 # Both are part of the random stream's address: changing one changes every result.
 CHUNK_TRIALS = 1 << 20  # a few milliseconds of work, and the unit of a resume
 BATCH_TRIALS = 1 << 18  # simulated at once: long enough for threads to share the interpreter
 
 FIRST_LOOK = 64  # trials; an impossible trace is refuted within a hundred or so
+FIRST_MARK, MARK_GROWTH = 1_000, 4.0  # where a run that decides nothing early is still recorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +30,19 @@ def looks_of(trials: int, *, stop_early: bool) -> tuple[int, ...]:
     return look_schedule(min(FIRST_LOOK, trials), trials) if stop_early else (trials,)
 
 
-def chunks_of(looks: tuple[int, ...]) -> tuple[tuple[Chunk, ...], ...]:
-    """For each look the chunks that lead up to it from the one before, numbered throughout."""
+def marks_of(trials: int, *, stop_early: bool) -> tuple[int, ...]:
+    """Numbers of trials at which the growth of the evidence is recorded: the looks, and more."""
+    if stop_early:
+        return looks_of(trials, stop_early=True)
+    return look_schedule(min(FIRST_MARK, trials), trials, growth=MARK_GROWTH)
+
+
+def chunks_of(marks: tuple[int, ...]) -> tuple[tuple[Chunk, ...], ...]:
+    """For each mark the chunks that lead up to it from the one before, numbered throughout."""
     plan: list[tuple[Chunk, ...]] = []
     number = 0
-    for before, look in pairwise((0, *looks)):
-        sizes = _cut(look - before)
+    for before, mark in pairwise((0, *marks)):
+        sizes = _cut(mark - before)
         plan.append(tuple(Chunk(number + i, size) for i, size in enumerate(sizes)))
         number += len(sizes)
     return tuple(plan)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
+import numpy as np
+
+from harness.arrays import Probs
 from harness.engine.defaults import judged_observables
 from harness.engine.exact import exact_single
 from harness.engine.examine import Examiner
@@ -12,7 +16,7 @@ from harness.engine.facts import problems
 from harness.engine.observe import FULL_TRACE_UP_TO, Observable, single_position
 from harness.errors import UnknownName
 from harness.laws.step import ExactStep
-from harness.laws.tables import LawTables
+from harness.laws.tables import LawTables, one_context
 from harness.protocols import Assignment, Rule, Sampler, SamplerFactory, Tally
 from harness.registry import did_you_mean
 from harness.rules import RULES
@@ -32,6 +36,7 @@ class Prepared:
     scenario: Scenario
     sampler: Sampler
     step: ExactStep | None
+    tokens: tuple[str, ...]
     examiners: tuple[Examiner, ...]
     empty: Tally
     problems: tuple[str, ...]
@@ -44,12 +49,13 @@ class Prepared:
 def prepare(scenario: Scenario, suite: Suite, samplers: Mapping[str, SamplerFactory]) -> Prepared:
     """Raises UnknownName for a rule or sampler that nobody declared."""
     rule = RULES[scenario.rule] if scenario.rule is not None else None
-    sampler = _sampler(scenario, rule, suite.vocabulary, samplers)
+    tokens = scenario.vocabulary or suite.vocabulary
+    sampler = _sampler(scenario, rule, tokens, samplers)
     step = exact_single(rule, scenario.laws) if rule else None
     shows_trace = {"drafted", "n_accepted"} <= sampler.provides
     observables = single_position(
         scenario.laws,
-        suite.vocabulary,
+        tokens,
         step,
         judged_observables(scenario, rule),
         shows_trace=shows_trace,
@@ -59,9 +65,10 @@ def prepare(scenario: Scenario, suite: Suite, samplers: Mapping[str, SamplerFact
         scenario,
         sampler,
         step,
+        tokens,
         tuple(Examiner.of(observable) for observable in with_faults),
         _empty_tally(scenario.laws.vocabulary, shows_trace=shows_trace),
-        problems(scenario, suite.vocabulary),
+        problems(scenario, tokens),
     )
 
 
@@ -95,16 +102,18 @@ def _with_faults(observables: tuple[Observable, ...], laws: LawTables) -> tuple[
     """The output observable bets on the exact laws of all known faults."""
     if laws.vocabulary > FAULTS_UP_TO:
         return observables
-    start = laws.contexts.starts[0]
-    honest = replace(laws, p=laws.target, proposal=laws.q)
-    steps = {name: exact_single(RULES[name], honest) for name in RULES if _is_fault(name)}
-    known = {
-        name: step.output.astype(float)
-        for name, step in steps.items()
-        if step is not None and (step.output != laws.target[start]).any()
-    }
+    start = int(laws.contexts.starts[0])
+    p, q = (law[start].astype(np.float64) for law in (laws.target, laws.q))
+    known = _fault_laws(p.tobytes(), q.tobytes())
     return tuple(replace(o, faults=known) if o.name == "output" else o for o in observables)
 
 
-def _is_fault(name: str) -> bool:
-    return not RULES[name].lossless and RULES[name].discrete
+@lru_cache(maxsize=64)
+def _fault_laws(p: bytes, q: bytes) -> Mapping[str, Probs]:
+    """Output laws of the known faults at one position, p and q as float64 bytes; without those
+    that p and q cannot tell from p."""
+    laws = one_context(np.frombuffer(p), np.frombuffer(q))
+    faults = (name for name in RULES if RULES[name].discrete and not RULES[name].lossless)
+    steps = {name: exact_single(RULES[name], laws) for name in faults}
+    outputs = {name: step.output for name, step in steps.items() if step is not None}
+    return {name: law for name, law in outputs.items() if (law != laws.target[0]).any()}

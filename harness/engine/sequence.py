@@ -10,8 +10,8 @@ from itertools import chain
 
 from harness.checks import spent_per_look
 from harness.engine.draw import ChunkTask, in_order
-from harness.engine.examine import SHARES, Examiner
-from harness.engine.plan import chunks_of, looks_of
+from harness.engine.examine import SHARES
+from harness.engine.plan import chunks_of, looks_of, marks_of
 from harness.engine.prepare import Prepared
 from harness.protocols import Tally
 
@@ -37,14 +37,14 @@ class Levels:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """Trials of a scenario: their tally, `delta` left for a certificate, the growth of evidence
-    (trials, TV, bound, ln E) of the first observable, and whether the last declared look was reached."""
+    """Trials of a scenario: their tally, `delta` left for a certificate, whether the last declared
+    look was reached, and the tally at each mark on the way."""
 
     tally: Tally
     trials: int
     delta: float
-    growth: tuple[tuple[int, float, float, float], ...]
     final: bool
+    marks: tuple[tuple[int, Tally], ...]
 
 
 def draw_until_decided(
@@ -59,41 +59,29 @@ def draw_until_decided(
     scenario = prepared.scenario
     looks = looks_of(scenario.trials, stop_early=scenario.stop_early)
     delta = spent_per_look(levels.delta, len(looks))
-    growth: list[tuple[int, float, float, float]] = []
-    tally, done = prepared.empty, 0
-    for done, tally in _looks(prepared, seed, looks, executor, workers, progress):
-        growth.append(_grown(prepared.examiners[0], tally, done, delta, scenario.epsilon))
-        if done < scenario.trials and _decided(prepared, tally, delta, levels):
+    marks: list[tuple[int, Tally]] = []
+    for done, tally in _marks(prepared, seed, executor, workers, progress):
+        marks.append((done, tally))
+        if done in looks[:-1] and _decided(prepared, tally, delta, levels):
             break
-    return Drawn(tally, done, delta, tuple(growth), final=done == scenario.trials)
+    done, tally = marks[-1]
+    return Drawn(tally, done, delta, done == scenario.trials, tuple(marks))
 
 
-def _looks(
-    prepared: Prepared,
-    seed: int,
-    looks: tuple[int, ...],
-    executor: Executor,
-    workers: int,
-    progress: Progress,
+def _marks(
+    prepared: Prepared, seed: int, executor: Executor, workers: int, progress: Progress
 ) -> Iterator[tuple[int, Tally]]:
-    """(trials, tally) at each look; chunks are drawn ahead of the look that is being decided."""
+    """(trials, tally) at each mark; chunks are drawn ahead of the look that is being decided."""
     scenario = prepared.scenario
+    marks = marks_of(scenario.trials, stop_early=scenario.stop_early)
     task = ChunkTask(prepared.sampler, prepared.empty, seed, scenario.name)
-    chunks = chain.from_iterable(chunks_of(looks))
+    chunks = chain.from_iterable(chunks_of(marks))
     tally, done = prepared.empty, 0
     for chunk, drawn in in_order(task, chunks, executor, workers):
         tally, done = tally.merge(drawn), done + chunk.trials
         progress(done)
-        if done in looks:
+        if done in marks:
             yield done, tally
-
-
-def _grown(
-    examiner: Examiner, tally: Tally, done: int, delta: float, epsilon: float
-) -> tuple[int, float, float, float]:
-    counts = examiner.observable.counts(tally.counts())
-    certificate = examiner.certificate(counts, delta, epsilon)
-    return done, certificate.tv, certificate.bound, examiner.log_e(counts)
 
 
 def _decided(prepared: Prepared, tally: Tally, delta: float, levels: Levels) -> bool:
