@@ -56,6 +56,7 @@ def exact_joint(
     begin = int(laws.contexts.starts[0]) if start is None else start
     procedure = rule.prepare(laws)
     try:
+        joint_size(laws.vocabulary, horizon)
         if (steps := _steps(procedure, laws)) is not None:
             return joint_of_steps(steps, draft_length, horizon, begin)
         return ExactRounds(procedure, laws, draft_length).joint(horizon, begin)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from harness.arrays import Exact, readonly
+from harness.arrays import Exact, Rows, readonly
 from harness.laws.accounting import normalised
+from harness.laws.tables import Contexts
 
-__all__ = ["ExactStep", "StatesItsStep"]
+__all__ = ["ExactStep", "RoundSteps", "StatesItsStep", "StatesItsSteps", "round_steps"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +54,36 @@ class StatesItsStep(Protocol):
     def step_law(self, context: int) -> ExactStep:
         """The first step of a round of draft length 1 from `context`."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class RoundSteps:
+    """A token-by-token round as tables, each (contexts, V), over contexts of its own.
+
+    `kept` and `replacement` are the masses of a step in each context, `bonus` the law after a full
+    block. A round that has stopped in context c, its last token included, is followed by one that
+    begins in `restart`[c].
+    """
+
+    kept: Exact
+    replacement: Exact
+    bonus: Exact
+    contexts: Contexts
+    restart: Rows
+
+
+@runtime_checkable
+class StatesItsSteps(Protocol):
+    """A procedure whose rounds are steps that depend on the context alone."""
+
+    def steps(self) -> RoundSteps: ...
+
+
+def round_steps(
+    step_law: Callable[[int], ExactStep], bonus: Exact, contexts: Contexts
+) -> RoundSteps:
+    """Tables of rounds that begin where the last one stopped."""
+    laws = [step_law(context) for context in range(len(contexts))]
+    kept = np.stack([law.kept for law in laws])
+    replacement = np.stack([law.replacement for law in laws])
+    return RoundSteps(kept, replacement, bonus, contexts, np.arange(len(contexts)))

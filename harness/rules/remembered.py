@@ -13,7 +13,7 @@ import numpy as np
 from harness.arrays import Rows, readonly
 from harness.errors import BadSetting
 from harness.laws.contexts import MOST_CELLS
-from harness.laws.step import ExactStep
+from harness.laws.step import ExactStep, RoundSteps
 from harness.laws.tables import Contexts, LawTables
 from harness.protocols import Source
 from harness.rules.rounds import TokenProcedure
@@ -102,3 +102,7 @@ class RememberingProcedure:
 
     def step_law(self, context: int) -> ExactStep:
         return self.procedure.step_law(int(self._pairs(np.array([context]))[0]))
+
+    def steps(self) -> RoundSteps:
+        here = np.arange(self.memory.after.size) % len(self.memory.begin)
+        return replace(self.procedure.steps(), restart=self._pairs(here))

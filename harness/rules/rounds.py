@@ -14,7 +14,7 @@ import numpy as np
 
 from harness.arrays import Bits, Exact, Rows, Tokens, token_dtype
 from harness.laws.categorical import Law
-from harness.laws.step import ExactStep
+from harness.laws.step import ExactStep, RoundSteps, round_steps
 from harness.laws.tables import Contexts, at
 from harness.protocols import EVERYONE, Source, Trials
 from harness.rules.active import blank, of_trials, put, until_end
@@ -76,6 +76,9 @@ class TokenProcedure:
 
     def step_law(self, context: int) -> ExactStep:
         return self.step.law(self.propose.probs[context], context)
+
+    def steps(self) -> RoundSteps:
+        return round_steps(self.step_law, self.bonus.probs, self.contexts)
 
 
 def draft_block(

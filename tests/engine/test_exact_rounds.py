@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from harness.engine.exact import ExactRounds, exact_joint
+from harness.engine.exact import ExactRounds, exact_joint, exact_kept_length
 from harness.errors import BadSetting
 from harness.laws.accounting import acceptance, overlap, positive_part, residual
 from harness.laws.contexts import markov_contexts, position_contexts
@@ -179,11 +179,12 @@ def test_a_long_draft_is_enumerated_in_seconds():
 def test_what_cannot_be_enumerated_has_no_exact_joint_law():
     """None, whether the rule is not discrete, retries for ever or has too many outcomes."""
     laws = floats(tables(6, GEOMETRIES["markov"]))
-    assert exact_joint(RULES["reused-coin"], laws, draft_length=1, horizon=2) is None
+    assert exact_joint(RULES["shared-gumbel"], laws, draft_length=1, horizon=2) is None
     apart = one_context(np.array([1.0, 0.0]), np.array([0.0, 1.0]))
     assert exact_joint(RULES["retry-until-accepted"], apart, draft_length=1, horizon=2) is None
     wide = one_context(*np.full((2, 200), 1 / 200))
-    assert exact_joint(RULES["one-hot"], wide, draft_length=4, horizon=2) is None
+    assert exact_joint(RULES["spliced-suffix"], wide, draft_length=4, horizon=2) is None
+    assert exact_kept_length(RULES["spliced-suffix"], wide, draft_length=4) is None
 
 
 def test_a_joint_law_with_too_many_cells_is_refused():
@@ -191,3 +192,27 @@ def test_a_joint_law_with_too_many_cells_is_refused():
     rounds = ExactRounds(RULES["speculative"].prepare(laws), laws, 2)
     with pytest.raises(BadSetting, match="cells of a joint law"):
         rounds.joint(11, 0)
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+@pytest.mark.parametrize("name", DISCRETE)
+def test_stated_steps_give_the_enumerated_laws(name, geometry):
+    """Joint law to horizon 4 and kept length, as Fractions; oracle: the enumeration of rounds."""
+    laws, rule = tables(8, GEOMETRIES[geometry]), RULES[name]
+    enumerated = ExactRounds(rule.prepare(laws), laws, 2)
+    found = exact_joint(rule, laws, draft_length=2, horizon=4)
+    assert (found == enumerated.joint(4, 0)).all()
+    kept = exact_kept_length(rule, laws, draft_length=2)
+    assert kept.tolist() == enumerated.kept_length(0).tolist()
+
+
+def test_steps_reach_where_enumeration_cannot():
+    """V = 32, draft length 16, 32^4 cells: the exact rule has the promised law, a fault not."""
+    contexts = markov_contexts(32, 1)
+    p, q = np.random.default_rng(0).dirichlet(np.ones(32), size=(2, 33))
+    laws = LawTables(p=p, q=q, proposal=q, target=p, contexts=contexts)
+    promised = joint_law(p, contexts, 4, start=0)
+    exact = exact_joint(RULES["speculative"], laws, draft_length=16, horizon=4)
+    np.testing.assert_allclose(exact, promised, atol=1e-14)
+    fault = exact_joint(RULES["stale-context"], laws, draft_length=16, horizon=4)
+    assert abs(fault - promised).sum() / 2 > 0.1
