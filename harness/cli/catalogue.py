@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from harness.laws.orders import ORDERS
 from harness.reports import REPORTS
 from harness.rules import RULES
-from harness.samplers.declared import KINDS
+from harness.samplers.kinds import KINDS
 
 __all__ = ["everything"]
 
@@ -36,6 +36,10 @@ def everything() -> Mapping[str, Mapping[str, str]]:
         "orders of sampling policies": {name: ", ".join(steps) for name, steps in ORDERS.items()},
         "observables": OBSERVED,
         "checks": CHECKS,
-        "kinds of samplers": KINDS,
-        "reports": {name: (REPORTS[name].__doc__ or "").strip().split("\n")[0] for name in REPORTS},
+        "kinds of samplers": {name: _first_line(kind.__doc__) for name, kind in KINDS.items()},
+        "reports": {name: _first_line(REPORTS[name].__doc__) for name in REPORTS},
     }
+
+
+def _first_line(text: str | None) -> str:
+    return (text or "").strip().split("\n")[0]

@@ -55,7 +55,7 @@ def run(
     from harness.engine.run import run_suite
 
     suites = suites_at(paths, seed=seed, trials=trials)
-    known = declared_samplers(samplers)
+    known = declared_samplers(samplers, out / "replay")
     results = []
     for suite in suites:
         with watching(suite) as listener:

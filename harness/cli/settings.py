@@ -34,6 +34,7 @@ def _set(suite: Suite, seed: int | None, trials: int | None) -> Suite:
     return replace(suite, scenarios=scenarios, seed=suite.seed if seed is None else seed)
 
 
-def declared_samplers(given: Sequence[str]) -> Mapping[str, SamplerFactory]:
-    """Samplers of the command line, of pyproject.toml here, and of installed packages."""
-    return declared(given, Path("pyproject.toml"))
+def declared_samplers(given: Sequence[str], replay: Path) -> Mapping[str, SamplerFactory]:
+    """Samplers of the command line, of the nearest pyproject.toml, and of installed packages; what
+    makes one fail is kept below `replay`."""
+    return declared(given, replay=replay)
