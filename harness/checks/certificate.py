@@ -86,7 +86,7 @@ def kl_excess(x: float, n: int, delta: float) -> float:
 
     Zubkov and Serov (2013) place U(s) - s/n between this at s/n and this at (s + 1)/n plus 1/n.
     """
-    budget = stats.norm.isf(delta) ** 2 / (2.0 * n)
+    budget = special.ndtri(delta) ** 2 / (2.0 * n)
     low, high = x, 1.0
     for _ in range(60):
         middle = 0.5 * (low + high)

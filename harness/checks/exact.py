@@ -16,6 +16,7 @@ __all__ = [
     "ENUMERABLE",
     "Statistic",
     "exact_p",
+    "exact_p_values",
     "exact_size",
     "log_pmf",
     "n_outcomes",
@@ -66,6 +67,16 @@ def exact_p(counts: npt.ArrayLike, law: npt.ArrayLike, statistic: Statistic) -> 
     every = outcomes(int(observed.sum()), p.size)
     extreme = tail_of(statistic(every, p), float(statistic(observed, p)))
     return min(1.0, math.fsum(np.exp(log_pmf(every[extreme], p)).tolist()))
+
+
+def exact_p_values(every: Counts, law: Probs, statistic: Statistic) -> Floats:
+    """The exact p-value of each of all outcomes: (outcomes,)."""
+    values, mass = statistic(every, law), np.exp(log_pmf(every, law))
+    order = np.argsort(values)
+    ascending = values[order]
+    tail = np.concatenate([np.cumsum(mass[order][::-1])[::-1], [0.0]])
+    slack = TIE * np.maximum(1.0, np.abs(values))
+    return np.minimum(1.0, tail[np.searchsorted(ascending, values - slack)])
 
 
 def exact_size(

@@ -10,8 +10,8 @@ import pytest
 from scipy import special
 
 from harness.checks.coarse import coarse_grainings, ratio_bins
-from harness.checks.dirichlet import log_beta_ratios, log_dirichlet_ratio
-from harness.checks.e_process import WEIGHTS, EProcess, log_mean_exp
+from harness.checks.dirichlet import log_beta_ratios, log_dirichlet_ratio, log_mean_exp
+from harness.checks.e_process import WEIGHTS, EProcess
 from harness.checks.exact import log_pmf, outcomes
 from harness.checks.stirling import entropy_gap, log_rising, remainder
 
