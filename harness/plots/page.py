@@ -132,7 +132,7 @@ def write(figure: Figure, stem: Path) -> list[Path]:
 
 
 def _one_font(figure: Figure) -> None:
-    """Set every text in the font that comes with matplotlib, by file: no search for other fonts."""
+    """Set every text in the font that `shown` asks for glyphs, whatever the user has configured."""
     for axes in figure.axes:
         axes.get_xticklabels()  # makes the labels that are to be set
         axes.get_yticklabels()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
@@ -80,5 +81,6 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _cell(text: str) -> str:
-    r"""The text with a backslash before whatever Markdown or HTML would take for markup."""
-    return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|$&~!" else c for c in visible(text))
+    """The text with everything escaped that Markdown or HTML would take for markup."""
+    plain = html.escape(visible(text), quote=False)
+    return "".join(f"\\{c}" if c in "\\`*_{}[]#|$~!" else c for c in plain)
