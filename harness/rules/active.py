@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -11,7 +12,16 @@ from harness.laws.tables import at
 from harness.protocols import EVERYONE, Trials
 from harness.trials import NO_TOKEN
 
-__all__ = ["blank", "ended", "everything_kept", "of", "of_trials", "put", "until_end"]
+__all__ = [
+    "blank",
+    "ended",
+    "everything_kept",
+    "of",
+    "of_trials",
+    "put",
+    "stopped_drafts",
+    "until_end",
+]
 
 Column = TypeVar("Column", Rows, Tokens)
 
@@ -34,12 +44,25 @@ def of_trials(trials: Trials, chosen: Rows) -> Rows:
     return chosen if trials is EVERYONE else trials.take(chosen)
 
 
-def blank(contexts: Rows, draft_length: int, vocabulary: int) -> tuple[Tokens, Tokens, Tokens]:
-    """A round before anything is rejected: no tokens (n, k) drafted or (n, k + 1) committed."""
-    n, dtype = len(contexts), token_dtype(vocabulary)
-    drafted = np.full((draft_length, n), NO_TOKEN, dtype).T
-    committed = np.full((draft_length + 1, n), NO_TOKEN, dtype).T
-    return drafted, committed, np.full(n, draft_length, dtype=np.int8)
+def blank(contexts: Rows, draft_length: int, vocabulary: int) -> tuple[Tokens, Tokens]:
+    """A round before it starts: nothing drafted yet (n, k), and nothing rejected."""
+    shape = draft_length, len(contexts)
+    drafted = np.full(shape, NO_TOKEN, token_dtype(vocabulary)).T
+    return drafted, np.full(len(contexts), draft_length, dtype=np.int8)
+
+
+def stopped_drafts(drafted: Tokens, stops: Sequence[tuple[Rows, Tokens]]) -> Tokens:
+    """Tokens (n, k + 1) of drafts that went no further than their first rejection; no bonus yet.
+
+    For each position `stops` holds the trials that were rejected there and what replaces the draft.
+    """
+    n, draft_length = drafted.shape
+    committed = np.empty((draft_length + 1, n), dtype=drafted.dtype).T
+    committed[:, :draft_length] = drafted
+    committed[:, draft_length] = NO_TOKEN
+    for position, (rejected, replacement) in enumerate(stops):
+        committed[:, position][rejected] = replacement
+    return committed
 
 
 def everything_kept(drafted: Tokens) -> tuple[Tokens, Tokens]:

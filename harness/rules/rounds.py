@@ -17,7 +17,7 @@ from harness.laws.categorical import Law
 from harness.laws.step import ExactStep, RoundSteps, round_steps
 from harness.laws.tables import Contexts, at
 from harness.protocols import EVERYONE, Source, Trials
-from harness.rules.active import blank, of_trials, put, until_end
+from harness.rules.active import blank, of_trials, put, stopped_drafts, until_end
 from harness.trials import Round
 
 __all__ = ["Step", "TokenProcedure", "draft_block"]
@@ -47,23 +47,24 @@ class TokenProcedure:
     contexts: Contexts
 
     def __call__(self, source: Source, contexts: Rows, draft_length: int, room: int) -> Round:
-        drafted, committed, n_accepted = blank(contexts, draft_length, self.propose.vocabulary)
+        drafted, n_accepted = blank(contexts, draft_length, self.propose.vocabulary)
+        stops: list[tuple[Rows, Tokens]] = []
         stopped_at = contexts.copy() if self._is_followed(room) else None
         active, here = EVERYONE, contexts
         for position in range(draft_length):
             tokens = source.draw(self.propose, here, active)
             put(drafted[:, position], active, tokens)
-            put(committed[:, position], active, tokens)
             kept, lost, replacement = self.step(source, here, tokens, active)
             rejected = of_trials(active, lost)
             n_accepted[rejected] = position
-            committed[:, position][rejected] = replacement
+            stops.append((rejected, replacement))
             if stopped_at is not None:
                 stopped_at[rejected] = at(here, lost)
             if position + 1 < max(draft_length, room):
                 going = np.flatnonzero(kept)
                 active = of_trials(active, going)
                 here = self.contexts.after(at(here, going), tokens.take(going))
+        committed = stopped_drafts(drafted, stops)
         if room > draft_length:
             committed[:, draft_length][active] = source.draw(self.bonus, here, active)
             if stopped_at is not None:

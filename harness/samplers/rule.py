@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from harness.arrays import Bits, Rows, Tokens, token_dtype
+from harness.arrays import Bits, Rows, Tokens
 from harness.laws.tables import Contexts, LawTables, at, one_for_all
 from harness.protocols import Procedure, VerificationRule
 from harness.sources.random import RandomSource
@@ -52,23 +52,24 @@ class RuleSampler:
         if self.horizon == 1:
             return first.committed[:, :1]
         source, played = RandomSource(rng), first
-        page = _Page(len(contexts), self.horizon, self.draft_length, self.laws)
-        while True:
-            contexts = page.write(played, contexts)
-            if not len(contexts):
-                return page.tokens
+        page = _Page(first, self.horizon, self.laws.contexts)
+        while len(contexts := page.turned(played, contexts)):
             played = self.procedure(source, contexts, self.draft_length, page.room)
+            page.write(played)
+        return page.tokens
 
 
 class _Page:
     """The tokens of every trial so far, and the trials that want more of them."""
 
-    def __init__(self, n_trials: int, horizon: int, draft_length: int, laws: LawTables) -> None:
-        self.horizon, self.contexts = horizon, laws.contexts
+    def __init__(self, first: Round, horizon: int, contexts: Contexts) -> None:
+        self.horizon, self.contexts = horizon, contexts
+        self.n_trials, width = first.committed.shape
         # a round may run over the horizon: it is written whole, and the rest of the page cut off
-        shape = horizon + draft_length, n_trials
-        self.by_position = np.full(shape, NO_TOKEN, dtype=token_dtype(laws.vocabulary))
-        self.places = np.arange(n_trials)  # of the next token of each active trial
+        shape = horizon + width - 1, self.n_trials
+        self.by_position = np.full(shape, NO_TOKEN, dtype=first.committed.dtype)
+        self.by_position[:width] = first.committed.T
+        self.places = np.arange(self.n_trials)  # of the next token of each active trial
 
     @property
     def tokens(self) -> Tokens:
@@ -77,27 +78,28 @@ class _Page:
     @property
     def room(self) -> int:
         """The most tokens that an active trial still wants."""
-        n_trials = self.by_position.shape[1]
-        return self.horizon - int(self.places.min()) // n_trials
+        return self.horizon - int(self.places.min()) // self.n_trials
 
-    def write(self, played: Round, contexts: Rows) -> Rows:
-        """Adds a round that began in `contexts`; the contexts of the trials that go on after it."""
-        page, n_trials = self.by_position.ravel(), self.by_position.shape[1]
-        length = np.zeros(len(contexts), dtype=np.int8)
-        places = self.places
+    def write(self, played: Round) -> None:
+        """Puts down a round of the active trials, to be written over after its last token."""
+        page, places = self.by_position.ravel(), self.places.copy()
         for column in played.committed.T:
             page[places] = column
+            places += self.n_trials
+
+    def turned(self, played: Round, began: Rows) -> Rows:
+        """After a round that began in `began` (m,): the contexts of the trials that go on."""
+        length = np.zeros(len(began), dtype=np.int8)
+        for column in played.committed.T:
             length += (column != NO_TOKEN).view(np.int8)
-            places = places + n_trials
-        self.places = self.places + length.astype(np.intp) * n_trials
+        self.places += length.astype(np.intp) * self.n_trials
         going = np.flatnonzero(self._goes_on(played))
-        following = _following(played, length, contexts, going, self.contexts)
         self.places = self.places.take(going)
-        return following
+        return _following(played, length, began, going, self.contexts)
 
     def _goes_on(self, played: Round) -> Bits:
         """Active trials (m,) that have neither reached the horizon nor the end token."""
-        goes_on = self.places < self.horizon * self.by_position.shape[1]
+        goes_on = self.places < self.horizon * self.n_trials
         if self.contexts.end is not None:
             for column in played.committed.T:
                 goes_on &= column != self.contexts.end
