@@ -7,7 +7,17 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Bits", "Counts", "Exact", "Floats", "Probs", "Rows", "Tokens", "readonly", "token_dtype"]
+__all__ = [
+    "Bits",
+    "Counts",
+    "Exact",
+    "Floats",
+    "Probs",
+    "Rows",
+    "Tokens",
+    "readonly",
+    "token_dtype",
+]
 
 Probs = npt.NDArray[np.float64]  # probabilities, the vocabulary along the last axis
 Floats = npt.NDArray[np.float64]

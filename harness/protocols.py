@@ -109,7 +109,7 @@ class Sampler(Protocol):
         ...
 
     def sample(self, n_trials: int, rng: np.random.Generator) -> TrialBatch:
-        """n_trials independent trials; raises SamplerFailure where the sampler breaks its contract."""
+        """n_trials independent trials; raises SamplerFailure for a broken contract."""
         ...
 
 

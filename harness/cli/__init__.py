@@ -14,13 +14,23 @@ from harness.errors import HarnessError
 __all__ = ["main"]
 
 COMMANDS = {
-    "run": ("harness.cli.run:run", "Run suites, print verdicts, write results; the exit code is the gate."),
+    "run": (
+        "harness.cli.run:run",
+        "Run suites, print verdicts, write results; the exit code is the gate.",
+    ),
     "validate": ("harness.cli.validate:validate", "Check scenario files; run nothing."),
     "law": ("harness.cli.law:law", "Print the exact accounting and the exact law of each rule."),
     "plot": ("harness.cli.plot:plot", "Draw the plots of a finished run again."),
     "report": ("harness.cli.report:report", "Report a finished run in another format."),
     "catalog": ("harness.cli.catalog:catalog", "List rules, checks, policies and reports."),
-    "bench": ("harness.cli.bench:bench", "Measure trials against the cost of their random numbers."),
+    "cost": (
+        "harness.cli.cost:cost",
+        "What speculation saves in theory: a model, not a measurement.",
+    ),
+    "bench": (
+        "harness.cli.bench:bench",
+        "Measure trials against the cost of their random numbers.",
+    ),
 }
 
 

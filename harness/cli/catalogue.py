@@ -13,7 +13,7 @@ __all__ = ["everything"]
 
 CHECKS = {
     "support": "a draw of target probability zero: differs at once",
-    "e-process": "test martingale over resolutions, single cells and known faults; valid at any look",
+    "e-process": "test martingale over resolutions, cells and known faults; valid at any look",
     "g-test": "G with Williams' divisor, cells pooled by p to expect 20; up to 100 cells",
     "pearson": "Pearson's statistic above that",
     "cells": "exact binomial of every cell, Bonferroni",

@@ -22,7 +22,7 @@ MOST_ROWS = 64  # tokens; a longer law is for a file, not for a screen
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--scenario", "only", help="One scenario instead of all.")
 def law(path: Path, only: str | None) -> None:
-    """Print the accounting of PATH and the exact law of each rule, fractions where it is decimal."""
+    """Print the accounting of PATH and each rule's exact law, as fractions where it is decimal."""
     from rich.console import Console
 
     from harness.errors import UnknownName

@@ -22,7 +22,9 @@ def suites_at(
     """Suites of files and folders; `seed` and `trials` in place of what they state."""
     if not paths and not DEFAULT_FOLDER.is_dir():
         raise ScenarioError(
-            str(DEFAULT_FOLDER), "there is no such folder here", "name a suite or a folder of suites"
+            str(DEFAULT_FOLDER),
+            "there is no such folder here",
+            "name a suite or a folder of suites",
         )
     return [_set(suite, seed, trials) for suite in load_suites(paths or [DEFAULT_FOLDER])]
 
@@ -36,5 +38,6 @@ def _set(suite: Suite, seed: int | None, trials: int | None) -> Suite:
 
 def declared_samplers(given: Sequence[str], replay: Path) -> Mapping[str, SamplerFactory]:
     """Samplers of the command line, of the nearest pyproject.toml, and of installed packages; what
-    makes one fail is kept below `replay`."""
+    makes one fail is kept below `replay`.
+    """
     return declared(given, replay=replay)

@@ -17,7 +17,8 @@ __all__ = ["print_result", "print_total"]
 
 STYLES = {"matches": "green", "differs": "yellow", "inconclusive": "magenta", "invalid": "red"}
 COLUMNS = (
-    ("scenario", "left"), ("verdict", "left"), ("", "left"), ("trials", "right"), ("TV at most", "right"),
+    ("scenario", "left"), ("verdict", "left"), ("", "left"), ("trials", "right"),
+    ("TV at most", "right"),
     ("could see TV", "right"), ("ln E", "right"), ("kept", "right"), ("finding", "left"),
 )  # fmt: skip
 
@@ -25,7 +26,9 @@ COLUMNS = (
 def print_result(result: SuiteResult, folder: Path) -> None:
     """One suite: its scenarios, what they were held against, and where the files are."""
     console = _console()
-    table = Table(title=f"{escape(result.suite)}: {outcome(result)}", title_justify="left", box=None)
+    table = Table(
+        title=f"{escape(result.suite)}: {outcome(result)}", title_justify="left", box=None
+    )
     for name, side in COLUMNS:
         table.add_column(name, justify=side, overflow="fold", no_wrap=name == "verdict")  # type: ignore[arg-type]
     for scenario in result.scenarios:

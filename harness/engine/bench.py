@@ -32,7 +32,8 @@ NOISE = 0.4  # standard deviation between target and draft logits: overlap about
 @dataclass(frozen=True, slots=True)
 class BenchRow:
     """Medians over repetitions. `floor_ns`: filling an array with two float64 uniforms a trial from
-    SFC64, on one thread, in the same process. `ns_per_trial` is wall time over all trials."""
+    SFC64, on one thread, in the same process. `ns_per_trial` is wall time over all trials.
+    """
 
     vocabulary: int
     draft_length: int
@@ -67,7 +68,7 @@ def _rows(task: ChunkTask, vocabulary: int, threads: tuple[int, ...]) -> Iterato
 
 
 def _task(vocabulary: int) -> ChunkTask:
-    """The exact rule on laws of that size: the three-token example, or made logits and a near draft."""
+    """The exact rule on the three-token example, or on made logits with a draft near them."""
     p, q = _laws(vocabulary)
     sampler = RuleSampler(RULES["speculative"].prepare, one_context(p, q))
     tally = TraceTally if vocabulary <= FULL_TRACE_UP_TO else FactoredTrace

@@ -23,12 +23,15 @@ from harness.checks import (
     ratio_order,
     support_check,
 )
+from harness.checks.power import detectable_tv
 from harness.engine.observe import Observable
 from harness.engine.result import Evidence
 
 __all__ = ["Examiner"]
 
 COARSE_ABOVE = 64  # cells: a larger alphabet may be certified by a coarse-graining, and says so
+
+MISSED = 0.01  # probability of missing what is called detectable
 
 # Parts of an observable's level: STATISTICS, "Evidence of bias".
 SHARES = {"e-process": 0.5, "chi-square": 0.2, "cells": 0.2, "ks": 0.1}
@@ -57,7 +60,7 @@ class Examiner:
         return float(self.e_process.log_e(counts).total)
 
     def certificate(self, counts: Counts, delta: float, epsilon: float) -> Certificate:
-        """Bound of the full law; where that exceeds epsilon, of the finest coarse law that does not.
+        """Bound of the full law; where that is above epsilon, of the finest coarse law below it.
 
         delta is split evenly over the laws that may be tried, fixed before the run.
         """
@@ -74,15 +77,15 @@ class Examiner:
         self, counts: Counts, log_e: float, rng: np.random.Generator, *, final: bool
     ) -> tuple[Evidence, ...]:
         """Checks with their shares. Classical tests decide only at the last declared look; before
-        it they are reported with a share of nothing."""
+        it they are reported with a share of nothing.
+        """
         results = [self._support(counts), self._e_value(log_e), *self._classical(counts, rng)]
         shares = SHARES_OF_TWO if self._is_rate else SHARES
-        return tuple(
-            Evidence(r, _share(r.check, shares, final=final), 1.0) for r in results
-        )
+        return tuple(Evidence(r, _share(r.check, shares, final=final), 1.0) for r in results)
 
     def detectable(self, n: int, alpha: float) -> float:
-        return float("nan")
+        """Smallest total variation, in any direction, that n trials miss once in 100 times."""
+        return detectable_tv(n, int(np.count_nonzero(self.observable.target)), alpha, MISSED)
 
     @property
     def _is_rate(self) -> bool:

@@ -13,7 +13,11 @@ __all__ = ["finding"]
 
 
 def finding(
-    verdict: Verdict, observable: Observable, counts: Counts, certificate: Certificate, epsilon: float
+    verdict: Verdict,
+    observable: Observable,
+    counts: Counts,
+    certificate: Certificate,
+    epsilon: float,
 ) -> str:
     """Such as "C is 15 % too frequent", or "TV at most 0.0017"."""
     if verdict is Verdict.DIFFERS:
@@ -35,7 +39,9 @@ def _largest_deviation(observable: Observable, counts: Counts) -> str:
     distance = np.where(target > 0.0, abs(counts - n * target) / np.sqrt(n * possible), 0.0)
     cell = int(np.argmax(distance))
     change = counts[cell] / (n * target[cell]) - 1.0
-    return f"{observable.label(cell)} is {_amount(change)} too {'frequent' if change > 0 else 'rare'}"
+    return (
+        f"{observable.label(cell)} is {_amount(change)} too {'frequent' if change > 0 else 'rare'}"
+    )
 
 
 def _amount(change: float) -> str:

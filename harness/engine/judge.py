@@ -64,7 +64,9 @@ def judge(outcomes: Sequence[Outcome], suite: Suite) -> tuple[ScenarioResult, ..
     """Verdicts at the suite's alpha, Holm over the family; controls at its strictest level."""
     seen = [tuple(_seen(outcome, suite)) for outcome in outcomes]
     judged = [
-        (o.prepared.scenario, s) for o, all_ in zip(outcomes, seen, strict=True) for s in all_
+        (o.prepared.scenario, s)
+        for o, all_ in zip(outcomes, seen, strict=True)
+        for s in all_
         if s.examiner.observable.judged
     ]
     after = family_adjusted(
@@ -147,7 +149,7 @@ def _scenario(
         trials=outcome.drawn.trials if outcome.drawn else 0,
         epsilon=scenario.epsilon,
         observables=tuple(observables),
-        acceptance=_acceptance(prepared, observables, suite.delta),
+        acceptance=_acceptance(observables, suite.delta),
         tokens=prepared.tokens,
         p=scenario.laws.target[start].astype(np.float64),
         q=scenario.laws.q[start].astype(np.float64),
@@ -174,14 +176,12 @@ def _verdict(outcome: Outcome, observables: list[ObservableResult]) -> tuple[Ver
     return verdict, f"{deciding.observable}: {deciding.finding}"
 
 
-def _acceptance(
-    prepared: Prepared, observables: list[ObservableResult], delta: float
-) -> Acceptance | None:
+def _acceptance(observables: list[ObservableResult], delta: float) -> Acceptance | None:
     found = next((o for o in observables if o.observable == "acceptance"), None)
     if found is None or found.trials == 0:
         return None
     kept = int(found.counts[0])
-    expected = None if prepared.step is None else float(prepared.step.kept.sum())
+    expected = None if found.exact is None else float(found.exact[0])
     low, high = clopper_pearson(kept, found.trials, delta)
     return Acceptance(kept / found.trials, expected, low, high)
 

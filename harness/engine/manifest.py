@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,15 +21,18 @@ from harness.scenario.model import Scenario, Suite
 __all__ = ["manifest_of"]
 
 PACKAGES = ("specharness", "numpy", "scipy", "pandas", "matplotlib")
+LAWS = ("target", "p", "q", "proposal")
 INLINE_UP_TO = 64  # tokens: larger laws are told by their digest
 
 
-def manifest_of(suite: Suite, *, workers: int, wall: float, cpu: float, trials: int) -> dict[str, Any]:
+def manifest_of(
+    suite: Suite, *, workers: int, wall: float, cpu: float, trials: int
+) -> dict[str, Any]:
     """Values for `manifest.json`: suite and laws, streams, versions, machine and time."""
     return {
         "suite": {
             "name": suite.name,
-            "source": os.path.basename(suite.source),
+            "source": Path(suite.source).name,
             "sha256": hashlib.sha256(suite.text.encode()).hexdigest(),
             "text": suite.text,
         },
@@ -65,9 +69,7 @@ def _scenario(scenario: Scenario) -> dict[str, Any]:
         "draft_length": scenario.draft_length,
         "horizon": scenario.horizon,
         "settings": _plain(scenario.settings),
-        "laws": {
-            name: _law(getattr(laws, name)) for name in ("target", "p", "q", "proposal")
-        },
+        "laws": {name: _law(getattr(laws, name)) for name in LAWS},
         "prefix_handling": f"{len(laws.contexts)} context(s), {len(laws.contexts.starts)} prompt(s)",
     }
 
@@ -76,7 +78,11 @@ def _law(law: Exact) -> Mapping[str, Any]:
     floats = np.ascontiguousarray(law, dtype=np.float64)
     digest = hashlib.sha256(floats.tobytes()).hexdigest()
     small = floats.shape[1] <= INLINE_UP_TO and floats.size <= INLINE_UP_TO**2
-    return {"shape": list(floats.shape), "sha256": digest, **({"rows": floats.tolist()} if small else {})}
+    return {
+        "shape": list(floats.shape),
+        "sha256": digest,
+        **({"rows": floats.tolist()} if small else {}),
+    }
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 (whatever a scenario file may hold)
@@ -102,7 +108,10 @@ def _git_commit() -> str | None:
     try:
         asked = subprocess.run(
             ["git", "rev-parse", "HEAD"],  # noqa: S607 (the user's own git)
-            capture_output=True, text=True, timeout=5, check=False,
+            capture_output=True,
+            text=True,
+            timeout=5,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

@@ -1,4 +1,4 @@
-"""What is observed of a scenario: for each observable its cells, its promised law and its counts."""
+"""What is observed of a scenario: for each observable its cells, promised law and counts."""
 
 from __future__ import annotations
 
@@ -62,7 +62,9 @@ def single_position(
         found.append(trace(p, q, tokens, exact, judged="trace" in judged))
         if len(p) > FULL_TRACE_UP_TO:
             found.append(_kept_or_drafted(p, q, tokens, exact, judged="trace" in judged))
-        found.append(_acceptance(p, q, exact, judged=bool(judged & {"acceptance", "committed_length"})))
+        found.append(
+            _acceptance(p, q, exact, judged=bool(judged & {"acceptance", "committed_length"}))
+        )
     return tuple(found)
 
 
@@ -81,8 +83,8 @@ def _output(
 
 
 def _acceptance(p: Probs, q: Probs, exact: ExactStep | None, *, judged: bool) -> Observable:
-    rate = float(overlap(p, q))
-    kept = float(exact.kept.sum()) if exact else None
+    rate = min(1.0, float(overlap(p, q)))  # rounding may pass one
+    kept = min(1.0, float(exact.kept.sum())) if exact else None
     return Observable(
         "acceptance",
         judged,
@@ -105,14 +107,14 @@ def _full_trace(
     law = np.empty((vocabulary, vocabulary + 1))
     law[:, :-1] = np.outer(_rejected_mass(p, q), _replacement_law(p, q))
     law[:, -1] = accepted_mass(p, q)
-    known = exact is not None and exact.trace is not None
+    known = None if exact is None or exact.trace is None else _floats(exact.trace).ravel()
     return Observable(
         "trace",
         judged,
         _scaled(law.ravel()),
         lambda counts: counts["trace"].ravel(),
         lambda cell: _trace_cell(tokens, *divmod(cell, vocabulary + 1)),
-        exact=_floats(exact.trace).ravel() if known and exact else None,
+        exact=known,
     )
 
 

@@ -111,7 +111,8 @@ def _with_faults(observables: tuple[Observable, ...], laws: LawTables) -> tuple[
 @lru_cache(maxsize=64)
 def _fault_laws(p: bytes, q: bytes) -> Mapping[str, Probs]:
     """Output laws of the known faults at one position, p and q as float64 bytes; without those
-    that p and q cannot tell from p."""
+    that p and q cannot tell from p.
+    """
     laws = one_context(np.frombuffer(p), np.frombuffer(q))
     faults = (name for name in RULES if RULES[name].discrete and not RULES[name].lossless)
     steps = {name: exact_single(RULES[name], laws) for name in faults}

@@ -32,7 +32,8 @@ class Verdict(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """One check of one observable. `share` is its part of the observable's level; `p_adjusted` is
-    what is held against the suite's alpha: the p-value over its share, after Holm over the suite."""
+    what is held against the suite's alpha: the p-value over its share, after Holm over the suite.
+    """
 
     result: CheckResult
     share: float
@@ -43,7 +44,8 @@ class Evidence:
 class ObservableResult:
     """One observable of one scenario: its laws, its counts, the evidence and the proof.
 
-    `cells` label the cells (empty where there are more than 4,096); `target` is the promised law, `exact` the law of the rule itself where
+    `cells` label the cells (empty where there are more than 4,096); `target` is the promised law,
+    `exact` the law of the rule itself where
     it is known, `counts` what was seen; all (cells,). `judged` says whether it counts towards the
     scenario's verdict. `tv` is the plug-in distance of counts to target, `tv_bound` its upper
     confidence bound at 1 - `delta`, of the law named by `bound_of` (coarse-grained for large V);
@@ -87,7 +89,8 @@ class Acceptance:
 @dataclass(frozen=True, slots=True)
 class ScenarioResult:
     """One scenario's verdict: the worst over what it observes. `growth` holds (trials, TV, bound,
-    log E) at each look, for plots."""
+    log E) at each look, for plots.
+    """
 
     name: str
     sampler: str
@@ -118,7 +121,7 @@ class ScenarioResult:
 
 @dataclass(frozen=True, slots=True)
 class SuiteResult:
-    """A whole suite: the scenarios in their order, and what is needed to judge or repeat the run."""
+    """A whole suite: its scenarios in order, and what is needed to judge or repeat the run."""
 
     suite: str
     description: str

@@ -23,7 +23,8 @@ Progress = Callable[[int], None]
 @dataclass(frozen=True, slots=True)
 class Levels:
     """Error levels of one scenario: `alpha` over the family of `family` observables, `delta` of a
-    certificate, over all its looks."""
+    certificate, over all its looks.
+    """
 
     alpha: float
     delta: float
@@ -31,14 +32,15 @@ class Levels:
 
     @property
     def log_threshold(self) -> float:
-        """ln E at which an observable differs, whatever else the suite holds."""
+        """Ln E at which an observable differs, whatever else the suite holds."""
         return math.log(self.family / (SHARES["e-process"] * self.alpha))
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
     """Trials of a scenario: their tally, `delta` left for a certificate, whether the last declared
-    look was reached, and the tally at each mark on the way."""
+    look was reached, and the tally at each mark on the way.
+    """
 
     tally: Tally
     trials: int

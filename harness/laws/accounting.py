@@ -1,7 +1,7 @@
 """The accounting of one step: what is accepted, what is rejected, what replaces it.
 
 Leviathan, Kalman and Matias (2023), section 2.3 and appendix A.1; Chen et al. (2023), theorem 1.
-Every function works on float64 and on Fractions (object arrays), the vocabulary along the last axis.
+Every function works on float64 and on Fractions (object arrays), vocabulary last.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def residual(p: Exact, q: Exact) -> Exact:
 
 
 def normalised(mass: Exact, otherwise: Exact) -> Exact:
-    """Mass scaled to sum to one along the last axis; the row of `otherwise` where it is all zero."""
+    """Mass scaled to sum to one along the last axis; the row of `otherwise` where all is zero."""
     total = mass.sum(axis=-1, keepdims=True)
     empty = total == 0
     return np.where(empty, otherwise, mass / np.where(empty, total + 1, total))

@@ -38,7 +38,7 @@ class Law:
     def draw_other(self, contexts: Rows, tokens: Tokens, rng: np.random.Generator) -> Tokens:
         """As `draw`, given that the i-th token is not `tokens[i]`: drawn again until it is another.
 
-        Where that is rarely so (`tokens[i]` has nearly all the mass) the rest of its row is searched.
+        Where that is rare (`tokens[i]` has nearly all the mass) the rest of its row is searched.
         """
         drawn = self.draw(contexts, rng).copy()
         same = np.flatnonzero(drawn == tokens)

@@ -29,7 +29,7 @@ def drawer(rows: Probs) -> Drawer:
 
 
 class OneRowDrawer:
-    """One law, few tokens: count the cuts of its distribution function that a uniform has passed."""
+    """One law, few tokens: count the cuts of its distribution that a uniform has passed."""
 
     def __init__(self, row: Probs) -> None:
         last = int(np.flatnonzero(row)[-1])

@@ -27,7 +27,7 @@ def split(thresholds: Probs, bits: int = 32) -> tuple[Coarse, Floats]:
     """Thresholds in [0, 1] as whole multiples of 2^-bits, and what is left, in [0, 1].
 
     With r the first bits of a uniform u: u < threshold where r < coarse, or where r == coarse and
-    a fresh uniform is below the rest. A threshold of 1 has rest 1 (always), one of 0 rest 0 (never).
+    a fresh uniform is below the rest. A threshold of 1 has rest 1 (always), of 0 rest 0 (never).
     """
     scaled = np.asarray(thresholds, dtype=np.float64) * 2.0**bits
     coarse = np.clip(np.floor(scaled), 0, 2**bits - 1)

@@ -127,6 +127,8 @@ class OutputTally:
 def _first_step(batch: TrialBatch) -> tuple[Tokens, Tokens, Tokens]:
     """Drafted and emitted tokens (n,) of the first position, and 1 where the draft was kept."""
     if batch.drafted is None or batch.n_accepted is None:
-        raise SamplerFailure("the trace was asked of a sampler that shows neither draft nor acceptance")
+        raise SamplerFailure(
+            "the trace was asked of a sampler that shows neither draft nor acceptance"
+        )
     kept = (batch.n_accepted > 0).view(np.int8)
     return batch.drafted[:, 0], batch.tokens[:, 0], kept
