@@ -23,7 +23,8 @@ class SortedByRatio:
 
     def __init__(self, p: Exact, q: Exact) -> None:
         self.p, self.q = p, q
-        ratio = np.where(p == 0, np.inf, q / np.where(p == 0, p * 0 + 1, p))
+        with np.errstate(over="ignore"):  # q/p of a p next to nothing is as good as infinite
+            ratio = np.where(p == 0, np.inf, q / np.where(p == 0, p * 0 + 1, p))
         self.tokens = readonly(np.argsort(ratio, axis=1, kind="stable"))
         self.ratio = readonly(np.take_along_axis(ratio, self.tokens, axis=1))
         self.p_before, self.q_before = (self._running(rows) for rows in (p, q))

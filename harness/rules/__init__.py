@@ -163,6 +163,12 @@ RULES: Registry[Rule] = Registry(
             block_faults.tokens_after_stop,
             "the end token is looked for at the end of a round only",
         ),
+        "row-swap": Rule(
+            commit_faults.row_swap,
+            "neighbours in a batch of more than two get each other's tokens; wrong once their "
+            "contexts differ",
+            discrete=False,
+        ),
         "frozen-stream": Rule(
             commit_faults.frozen_stream,
             "trials replay one stream two and two: each right, together dependent "

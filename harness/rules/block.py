@@ -27,19 +27,16 @@ __all__ = ["BlockProcedure", "block_verification"]
 
 def block_verification(laws: LawTables) -> BlockProcedure:
     """Keep a prefix of the draft by a coin of its own, the longest first."""
-    never = laws.q == 0
-    ratio = np.where(never, laws.q * 0, laws.p / np.where(never, laws.q + 1, laws.q))
     rest = SortedByRatio(laws.p, laws.q)
-    return BlockProcedure(Law(laws.proposal), Law(laws.p), ratio, rest, laws.contexts)
+    return BlockProcedure(Law(laws.proposal), Law(laws.p), rest, laws.contexts)
 
 
 @dataclass(frozen=True, slots=True)
 class BlockProcedure:
-    """`ratio` (contexts, V) is p/q, 0 where q is 0; `rest` knows the masses of (w p - q)+."""
+    """`rest` holds p and q, and knows the masses of (w p - q)+."""
 
     propose: Law
     target: Law
-    ratio: Exact
     rest: SortedByRatio
     contexts: Contexts
 
@@ -63,9 +60,11 @@ class BlockProcedure:
 
     def _weights(self, drafted: Tokens, visited: list[Rows]) -> list[Exact]:
         """For each prefix of the draft (n,): w = min(1, w p/q), from 1 for the empty one."""
-        weights = [np.ones(len(drafted), self.ratio.dtype)]
+        weights = [np.ones(len(drafted), self.rest.p.dtype)]
         for tokens, here in zip(drafted.T, visited, strict=False):
-            weights.append(np.minimum(weights[-1] * self.ratio[here, tokens], 1))
+            p, q = weights[-1] * self.rest.p[here, tokens], self.rest.q[here, tokens]
+            certain = p >= q
+            weights.append(np.where(certain, 1, p / np.where(certain, q * 0 + 1, q)))
         return weights
 
     def _longest_kept(self, source: Source, visited: list[Rows], weights: list[Exact]) -> Tokens:

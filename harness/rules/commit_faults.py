@@ -17,7 +17,7 @@ from harness.rules.rounds import TokenProcedure, draft_block
 from harness.rules.token import AcceptOrReplace, TokenRule
 from harness.trials import NO_TOKEN, Round
 
-__all__ = ["frozen_stream", "rejected_token_kept", "spliced_suffix", "sum_of_flags"]
+__all__ = ["frozen_stream", "rejected_token_kept", "row_swap", "spliced_suffix", "sum_of_flags"]
 
 
 def rejected_token_kept(laws: LawTables) -> Procedure:
@@ -107,6 +107,28 @@ def _spliced(committed: Tokens, accepted: Bits, run: Tokens) -> Tokens:
     return closed
 
 
+def row_swap(laws: LawTables) -> Procedure:
+    """In a batch of more than two, trials get what their neighbours committed.
+
+    As long as neighbours are in the same context nobody can tell.
+    """
+    return SwapsNeighbours(TokenRule()(laws))
+
+
+@dataclass(frozen=True, slots=True)
+class SwapsNeighbours:
+    exact: TokenProcedure
+
+    def __call__(self, source: Source, contexts: Rows, draft_length: int, room: int) -> Round:
+        source.uniforms(0, 1)  # what a trial gets depends on another one: not one trial's script
+        played = self.exact(source, contexts, draft_length, room)
+        n = len(contexts)
+        taken = np.arange(n)
+        if n > 2:
+            taken[: n // 2 * 2] ^= 1
+        return _of_others(played, taken, None)
+
+
 def frozen_stream(laws: LawTables) -> Procedure:
     """Trials in the same context replay one stream, two and two. Every trial alone is right."""
     return PlayedTwice(TokenRule()(laws))
@@ -122,9 +144,7 @@ class PlayedTwice:
         led, copies = np.unique(leader, return_inverse=True)
         played = self.exact(source, at(contexts, led), draft_length, room)
         stopped_at = None if played.stopped_at is None else played.stopped_at[copies]
-        columns = (played.drafted, played.committed)
-        drafted, committed = (column.T.take(copies, axis=1).T for column in columns)
-        return Round(drafted, played.n_accepted[copies], committed, stopped_at)
+        return _of_others(played, copies, stopped_at)
 
     def step_law(self, context: int) -> ExactStep:
         return self.exact.step_law(context)
@@ -140,3 +160,10 @@ def _leaders(contexts: Rows) -> Rows:
     leader = np.empty_like(order)
     leader[order] = order[place - within % 2]
     return leader
+
+
+def _of_others(played: Round, taken: Rows, stopped_at: Rows | None) -> Round:
+    """A round in which each trial has the tokens of the one that `taken` (n,) names."""
+    columns = (played.drafted, played.committed)
+    drafted, committed = (column.T.take(taken, axis=1).T for column in columns)
+    return Round(drafted, played.n_accepted[taken], committed, stopped_at)

@@ -20,7 +20,10 @@ MOST_ATTEMPTS = 100_000  # rounds; the overlap would have to be below about 1e-4
 
 @dataclass(frozen=True, slots=True)
 class RetryRule:
-    """Plays rounds of `rule` until one keeps every drafted token; the others are thrown away."""
+    """Plays rounds of `rule` until one keeps every drafted token; the others are thrown away.
+
+    A rejection anywhere in the block starts the whole round over, from its first position.
+    """
 
     rule: VerificationRule
 

@@ -105,3 +105,11 @@ def test_equal_laws_keep_everything():
     p = np.array([Fraction(n, 10) for n in (6, 3, 1)], object)
     kept = ExactRounds(BLOCK.prepare(one_context(p, p)), one_context(p, p), 3).kept_length(0)
     assert kept.tolist() == [0, 0, 0, 1]
+
+
+def test_tokens_next_to_nothing_do_not_overflow():
+    """Where one law has 1e-320 and the other a half, their ratio is beyond a float."""
+    p = np.array([0.5, 0.5, 1e-320, 0.0])
+    q = np.array([1e-320, 0.5, 0.5, 0.0])
+    found = exact_joint(BLOCK, one_context(p, q), draft_length=3, horizon=2)
+    np.testing.assert_allclose(found, np.outer(p, p).ravel(), atol=1e-12)

@@ -170,6 +170,20 @@ def test_a_frozen_stream_makes_neighbours_equal_and_leaves_each_right():
         ExactRounds(sampler.procedure, sampler.laws, 2).outcomes(0)
 
 
+@pytest.mark.parametrize("batch", [1, 2, 3, 8])
+def test_swapped_rows_show_in_batches_of_more_than_two(batch):
+    """The chain 0 -> 1 -> 2 -> 0 from prompts in turn: broken at once where neighbours differ."""
+    contexts = markov_contexts(3, 1, prompts=[(0,), (1,), (2,)])
+    p = np.eye(3)[[0, 1, 2, 0]]
+    laws = LawTables(p=p, q=p, proposal=p, target=p, contexts=contexts)
+    sampler = RuleSampler(RULES["row-swap"].prepare, laws, 2, 6)
+    tokens = sampler.sample(batch, stream(1, "swap")).tokens
+    follows = (np.diff(tokens, axis=1) % 3 == 1).all() and (
+        tokens[:, 0] == (np.arange(batch) % 3 + 1) % 3
+    ).all()
+    assert follows == (batch <= 2)
+
+
 def test_tied_maxima_tell_the_first_from_the_last():
     """On a tie the two greedy rules decode different tokens; without one the same."""
     tied = one_context(fractions([[2, 1, 2]]), fractions([[1, 1, 1]]))
