@@ -81,17 +81,25 @@ def excess_limits(s: npt.NDArray[np.int64], n: int, delta: float) -> Floats:
     return np.where(s >= n, 0.0, limits - inside / n)
 
 
+def kl(x: float, u: float) -> float:
+    """Relative entropy of two coins, x and u with x <= u, in nats."""
+    if u >= 1.0:
+        return 0.0 if x >= 1.0 else math.inf
+    # log1p: the two halves nearly cancel where u is near x
+    heads = -x * math.log1p((u - x) / x) if x > 0.0 else 0.0
+    return heads - (1.0 - x) * math.log1p((x - u) / (1.0 - x))
+
+
 def kl_excess(x: float, n: int, delta: float) -> float:
     """Largest u - x with n kl(x, u) <= z^2/2, z the normal quantile of delta; concave in x.
 
     Zubkov and Serov (2013) place U(s) - s/n between this at s/n and this at (s + 1)/n plus 1/n.
     """
-    budget = special.ndtri(delta) ** 2 / (2.0 * n)
+    budget = float(special.ndtri(delta)) ** 2 / (2.0 * n)
     low, high = x, 1.0
     for _ in range(60):
         middle = 0.5 * (low + high)
-        distance = special.rel_entr(x, middle) + special.rel_entr(1.0 - x, 1.0 - middle)
-        low, high = (middle, high) if distance <= budget else (low, middle)
+        low, high = (middle, high) if kl(x, middle) <= budget else (low, middle)
     return high - x
 
 

@@ -44,7 +44,7 @@ TIGHT = 1e-3  # of h: a gap between tangents and curve this small is left as it 
 ROUNDING = 1e-9  # of the mean of T, taken off for the rounding of binomial tails
 CURVATURE = 3.1  # M(a, a) is about E_p T (1 - 3.1 a^2) where every token expects a few draws
 THINNED = 200  # probabilities looked at while a and b are chosen
-SEARCH = 50  # trials of the choice
+SEARCH = 30  # trials of the choice
 FIRST_SIMPLEX = np.array([[0.0, 0.0], [0.2, 0.0], [0.0, 0.2]])  # in ln a and ln b
 
 

@@ -20,20 +20,28 @@ HALF_LOG_2PI = 0.5 * np.log(2.0 * np.pi)
 def entropy_gap(x: npt.ArrayLike) -> Floats:
     """(1 + x) ln(1 + x) - x for x >= -1, about x^2/2: the integrand of relative entropy."""
     x = np.asarray(x, dtype=np.float64)
-    series = np.zeros_like(x)
-    for coefficient in reversed(GAP_POWERS):
-        series = series * x + coefficient
-    near = np.abs(x) < NEAR
-    far = np.where(near, 0.0, x)
-    return np.where(near, series * x * x, special.xlog1py(1.0 + far, far) - far)
+    gap = np.asarray(special.xlog1py(1.0 + x, x) - x)
+    near = np.asarray(np.abs(x) < NEAR)
+    if near.any():
+        gap[near] = small_gap(x[near])
+    return gap
+
+
+def small_gap(x: Floats) -> Floats:
+    """The entropy gap as a power series, where the closed form would cancel."""
+    series = np.full_like(x, GAP_POWERS[-1])
+    for coefficient in reversed(GAP_POWERS[:-1]):
+        series *= x
+        series += coefficient
+    return series * x * x
 
 
 def remainder(x: npt.ArrayLike) -> Floats:
     """What Stirling leaves: ln Gamma(x) - [(x - 1/2) ln x - x + ln(2 pi)/2], for x > 0."""
     x = np.asarray(x, dtype=np.float64)
     large = np.maximum(x, SERIES_FROM)
-    inverse, series = 1.0 / (large * large), np.zeros_like(x)
-    for coefficient in reversed(STIRLING):
+    inverse, series = 1.0 / (large * large), np.full_like(large, STIRLING[-1])
+    for coefficient in reversed(STIRLING[:-1]):
         series = series * inverse + coefficient
     series = np.asarray(series / large)
     small = np.asarray(x < SERIES_FROM)

@@ -19,7 +19,7 @@ from harness.checks.chi_square import (
     pooled,
     williams_divisor,
 )
-from harness.checks.exact import exact_p, exact_size, log_pmf, outcomes
+from harness.checks.exact import exact_p, exact_p_values, exact_size, log_pmf, outcomes
 from harness.checks.monte_carlo import (
     besag_clifford,
     concentrations,
@@ -77,33 +77,36 @@ def test_enumeration_agrees_on_four_and_five_cells(reference):
 
 def test_the_textbook_p_value_is_wrong_where_it_matters(reference, p):
     """Size at nominal 1e-6, V = 3, n = 1000: Pearson 1.396e-6, G 1.022e-6. Oracle: exact sums."""
-
-    def asymptotic(statistic):
-        return lambda counts: stats.chi2.sf(statistic(counts, p), 2)
-
-    notes = reference["notes"]
+    every, notes = outcomes(1000, 3), reference["notes"]
+    mass = np.exp(log_pmf(every, p))
+    by_pearson = stats.chi2.sf(pearson_statistic(every, p), 2)
     for alpha, size in notes["exact_size_pearson_n1000"].items():
-        found = exact_size(asymptotic(pearson_statistic), p, 1000, float(alpha))
-        assert found == pytest.approx(size, rel=1e-9)
-    found = exact_size(asymptotic(g_statistic), p, 1000, 1e-6)
-    assert found == pytest.approx(notes["exact_size_G_n1000_1e-6"], rel=1e-9)
-
-
-def tails(counts, law, statistic):
-    """Exact p-value of every outcome at once: mass of the outcomes at least as extreme."""
-    values = np.round(statistic(counts, law), 9)
-    mass = np.exp(log_pmf(counts, law))
-    order = np.argsort(-values)
-    reached = np.searchsorted(-values[order], -values, side="right")
-    return np.cumsum(mass[order])[reached - 1]
+        assert mass[by_pearson <= float(alpha)].sum() == pytest.approx(size, rel=1e-9)
+    by_g = stats.chi2.sf(g_statistic(every, p), 2)
+    assert mass[by_g <= 1e-6].sum() == pytest.approx(notes["exact_size_G_n1000_1e-6"], rel=1e-9)
 
 
 @pytest.mark.parametrize("statistic", [g_statistic, pearson_statistic])
-@pytest.mark.parametrize("alpha", [0.05, 1e-3, 1e-6, 1e-9])
-def test_the_deciding_p_value_keeps_its_level_at_a_thousand_trials(p, statistic, alpha):
+def test_the_deciding_p_value_keeps_its_level_at_a_thousand_trials(p, statistic):
     """Size of the enumerated p-value at V = 3, n = 1000 is at most nominal. Oracle: exact sums."""
-    size = exact_size(lambda counts: tails(counts, p, statistic), p, 1000, alpha)
-    assert 0.5 * alpha < size <= alpha * (1 + 1e-9)
+    every = outcomes(1000, 3)
+    p_values, mass = exact_p_values(every, p, statistic), np.exp(log_pmf(every, p))
+    for alpha in (0.05, 1e-3, 1e-6, 1e-9):
+        assert 0.5 * alpha < mass[p_values <= alpha].sum() <= alpha * (1 + 1e-9)
+
+
+def test_p_values_of_all_outcomes_agree_with_one_at_a_time(p):
+    """The table at n = 20 equals the single sums. Oracle: exact_p."""
+    every = outcomes(20, 3)
+    table = exact_p_values(every, p, g_statistic)
+    single = [exact_p(row, p, g_statistic) for row in every[::10]]
+    assert table[::10] == pytest.approx(single, rel=1e-9)
+
+
+def test_size_is_the_mass_of_the_rejected_outcomes(p):
+    """A test that rejects when the third token never comes: size .9^12. Oracle: closed form."""
+    size = exact_size(lambda counts: (counts[:, 2] > 0).astype(float), p, 12, 0.5)
+    assert size == pytest.approx(0.9**12)
 
 
 def test_small_n_is_decided_by_enumeration(p, rng):
@@ -142,7 +145,7 @@ def test_tilted_p_values_keep_their_level(p, draws):
     errors, 3e-7.
     """
     rng = np.random.default_rng(5)
-    n, repeats = 5_000, 1_500
+    n, repeats = 5_000, 500
     kappas = concentrations(n, 3)
     data = tilted_draws(n, p, kappas, repeats, rng)
     weights = np.exp(log_weights(data, p, kappas))

@@ -66,9 +66,9 @@ def test_evidence_has_mean_at_most_one(p):
 
 def test_equal_arms_do_not_differ_and_the_fault_is_found(p, fault):
     """Sup E >= 20 in at most 5 % of 400 null runs of 3,000 pairs (41 is 5 standard errors);
-    the three-token fault refuted at 1e-6 after about 31,000 pairs: mean of 40 runs in [26k, 37k].
+    the three-token fault refuted at 1e-6 after about 31,000 pairs: mean of 20 runs in [23k, 40k].
 
-    Oracle: Ville; notes (mean 31.0k, standard deviation about 11k, standard error 1.8k).
+    Oracle: Ville; notes (mean 31.0k, standard deviation about 11k, standard error 2.5k).
     """
     rng = np.random.default_rng(31)
     crossed = 0
@@ -77,12 +77,12 @@ def test_equal_arms_do_not_differ_and_the_fault_is_found(p, fault):
         crossed += path.max() >= np.log(20.0)
     assert crossed <= 41
     stops = []
-    for _ in range(40):
+    for _ in range(20):
         x, y = rng.choice(3, 100_000, p=p), rng.choice(3, 100_000, p=fault)
         _, path = BlockEValue.empty(3).update(x, y)
         stops.append(int(np.argmax(path >= np.log(1e6))))
     assert min(stops) > 0
-    assert 26_000 < np.mean(stops) < 37_000
+    assert 23_000 < np.mean(stops) < 40_000
 
 
 def test_a_difference_in_one_context_is_found(rng):
