@@ -20,6 +20,7 @@ __all__ = ["LARGEST_EXACT_VOCABULARY", "array_of", "laws_by_prefix", "one_law"]
 T = TypeVar("T")
 
 LARGEST_EXACT_VOCABULARY = 64
+LARGEST_DENOMINATOR = 10**64  # common to a law; powers up to the 64th are still quick
 MOST_EXACT_CELLS = 2**14  # Fractions in one table
 
 
@@ -53,14 +54,23 @@ def check_length(place: Place, vocabulary: int) -> None:
 
 
 def array_of(laws: Sequence[Sequence[Fraction]]) -> Exact:
-    """Laws (rows, V) that sum to one: Fractions where the table is small, else float64."""
+    """Laws (rows, V) that sum to one: Fractions where they are few and simple, else float64."""
     vocabulary = len(laws[0])
-    if vocabulary <= LARGEST_EXACT_VOCABULARY and len(laws) * vocabulary <= MOST_EXACT_CELLS:
+    if _are_simple(laws):
         rows = np.empty((len(laws), vocabulary), object)
         rows[:] = [[value / total for value in law] for law in laws for total in [sum(law)]]
         return readonly(rows)
     floats = np.array([[float(value) for value in law] for law in laws])
     return readonly(floats / np.array([[math.fsum(law)] for law in floats]))
+
+
+def _are_simple(laws: Sequence[Sequence[Fraction]]) -> bool:
+    """Whether a law is few enough numbers, of few enough digits, for exact arithmetic."""
+    vocabulary = len(laws[0])
+    if vocabulary > LARGEST_EXACT_VOCABULARY or len(laws) * vocabulary > MOST_EXACT_CELLS:
+        return False
+    denominators = (math.lcm(*(value.denominator for value in law)) for law in laws)
+    return max(denominators) <= LARGEST_DENOMINATOR
 
 
 def _by_token(place: Place, vocabulary: Sequence[str]) -> Iterator[Place]:

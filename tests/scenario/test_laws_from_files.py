@@ -217,3 +217,16 @@ def test_a_sampler_may_draft_from_a_law_that_nobody_knows():
     text = f"{HEAD}target: {{probs: [0.6, 0.3, 0.1]}}\nscenarios: [{{name: x, sampler: mine}}]\n"
     (found,) = parse_suite(text, "s").scenarios
     assert found.exact_laws.q.tolist() == found.exact_laws.p.tolist()
+
+
+def test_fractions_without_a_modest_common_denominator_are_kept_as_floats():
+    """64 odd denominators of 30 digits would make numbers of 123,000 digits at temperature 1/64."""
+    odd = [10**29 + 2 * i + 1 for i in range(64)]
+    row = ", ".join(f"{round(Fraction(d, 64))}/{d}" for d in odd)
+    found = scenario(
+        f"target: {{probs: [{row}]}}\ndraft: {{probs: [{row}]}}\n",
+        "policy: {temperature: 1/64}",
+        HEAD.replace("[A, B, C]", "64"),
+    )
+    assert found.exact_laws is None
+    np.testing.assert_allclose(found.laws.p, np.full((1, 64), 1 / 64), rtol=1e-12)
