@@ -21,7 +21,7 @@ _NOT_FINITE = {".inf", "-.inf", "+.inf", ".nan"}
 _WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
 
 
-class NotANumber(Exception):  # noqa: N818  # a problem with its remedy, not a failure
+class NotANumber(Exception):  # a problem with its remedy, not a failure
     """A value where a number should be: what is wrong with it and what to write."""
 
     def __init__(self, problem: str, remedy: str) -> None:
