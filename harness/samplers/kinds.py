@@ -48,6 +48,7 @@ def factory_of(spec: SamplerSpec, replay: Path | None) -> SamplerFactory:
 
 
 def _python(spec: SamplerSpec, replay: Path | None) -> SamplerFactory:
+    """An importable function, verify(draft, q, p, rng) or generate(n, horizon, seed)."""
     function = Function(
         spec.target, spec.folder, spec.level, spec.arrays, spec.random, spec.factory, spec.packages
     )
@@ -56,7 +57,7 @@ def _python(spec: SamplerSpec, replay: Path | None) -> SamplerFactory:
 
 
 def _adapter(spec: SamplerSpec, replay: Path | None) -> SamplerFactory:
-    """A function of ours around their library: a factory, of which the target names the call."""
+    """A function of ours around their library; the target names the call (see ADAPTERS)."""
     calls = ADAPTERS[spec.kind]
     target = spec.target or "function"
     if target not in calls:
@@ -75,11 +76,13 @@ def _adapter(spec: SamplerSpec, replay: Path | None) -> SamplerFactory:
 
 
 def _command(spec: SamplerSpec, replay: Path | None) -> SamplerFactory:
+    """Any program, over the protocol of harness/samplers/PROTOCOL.md."""
     program = Program(spec.command, spec.folder, spec.timeout)
     return partial(_sampler, spec, replay, _process(program))
 
 
 def _recorded(spec: SamplerSpec, replay: Path | None) -> SamplerFactory:  # noqa: ARG001 (a kind)
+    """Tokens or counts in a CSV, JSONL, NPY, NPZ or Parquet file."""
     return partial(recorded_sampler, spec.folder / spec.target, spec.name)
 
 

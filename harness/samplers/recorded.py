@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.arrays import Counts, Tokens, token_dtype
 from harness.errors import BadSetting, SamplerFailure
-from harness.protocols import Assignment, Sampler
+from harness.protocols import Assignment
 from harness.samplers.contract import committed_tokens, generated_tokens
 from harness.samplers.recording import Columns, Recording, recording
 from harness.trials import TrialBatch, concatenated
@@ -18,7 +18,9 @@ from harness.trials import TrialBatch, concatenated
 __all__ = ["CountsSampler", "RecordedSampler", "recorded_sampler"]
 
 
-def recorded_sampler(path: Path, name: str, assignment: Assignment) -> Sampler:
+def recorded_sampler(
+    path: Path, name: str, assignment: Assignment
+) -> RecordedSampler | CountsSampler:
     """The sampler of a recording: CSV, JSONL, NPY, NPZ or Parquet.
 
     Raises BadSetting for a file that cannot be read as tokens or counts, and for options.

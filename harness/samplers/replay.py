@@ -26,7 +26,7 @@ def with_input(
     if folder is None or block is None or block.q.nbytes + block.p.nbytes > MOST_BYTES:
         return SamplerFailure(told)
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{name}-failed.npz"
+    path = folder / f"{name}-{seed}.npz"
     np.savez_compressed(
         path, draft=block.draft, q=block.q, p=block.p, seed=np.array(seed, np.int64)
     )

@@ -95,7 +95,7 @@ class _Page:
         self.places += length.astype(np.intp) * self.n_trials
         going = np.flatnonzero(self._goes_on(played))
         self.places = self.places.take(going)
-        return _following(played, length, began, going, self.contexts)
+        return _following(played, began, going, self.contexts)
 
     def _goes_on(self, played: Round) -> Bits:
         """Active trials (m,) that have neither reached the horizon nor the end token."""
@@ -106,13 +106,12 @@ class _Page:
         return goes_on
 
 
-def _following(played: Round, length: Tokens, began: Rows, going: Rows, contexts: Contexts) -> Rows:
+def _following(played: Round, began: Rows, going: Rows, contexts: Contexts) -> Rows:
     """Contexts after the rounds of the trials `going`."""
     if len(contexts) == 1:
         return one_for_all(len(going))
-    if played.stopped_at is not None:
-        last = (length.take(going) - 1) * np.intp(len(began)) + going
-        return contexts.after(played.stopped_at.take(going), played.committed.T.ravel().take(last))
+    if played.reached is not None:
+        return played.reached.take(going)
     here = at(began, going).copy()
     for column in played.committed.T:
         tokens = column.take(going)
