@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.arrays import Rows, Tokens, readonly
 
-__all__ = ["NO_TOKEN", "Round", "TrialBatch", "concatenated"]
+__all__ = ["NO_TOKEN", "Round", "TrialBatch", "concatenated", "selected"]
 
 NO_TOKEN = -1
 
@@ -23,13 +23,13 @@ class Round:
     `committed` (n, k + 1) the kept run and one more token, then -1. The bonus token is -1 where
     the caller asked for no more than k tokens and every drafted one was kept. Nothing follows the
     end token: kept as the j-th drafted token, it is the last one, and `n_accepted` is j.
-    `stopped_at` (n,) are the contexts in which the last tokens were drawn, where they are at hand.
+    `reached` (n,) are the contexts after it, where the rule knows them.
     """
 
     drafted: Tokens
     n_accepted: Tokens
     committed: Tokens
-    stopped_at: Rows | None = None
+    reached: Rows | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +63,9 @@ def concatenated(batches: Sequence[TrialBatch]) -> TrialBatch:
         return batches[0]
     columns = ([getattr(batch, name) for batch in batches] for name in TrialBatch.__slots__)
     return TrialBatch(*(None if c[0] is None else np.concatenate(c) for c in columns))
+
+
+def selected(batch: TrialBatch, rows: Rows) -> TrialBatch:
+    """Some trials of a batch."""
+    columns = (getattr(batch, name) for name in TrialBatch.__slots__)
+    return TrialBatch(*(None if column is None else column[rows] for column in columns))

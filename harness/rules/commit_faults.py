@@ -143,8 +143,8 @@ class PlayedTwice:
         leader = _leaders(contexts)
         led, copies = np.unique(leader, return_inverse=True)
         played = self.exact(source, at(contexts, led), draft_length, room)
-        stopped_at = None if played.stopped_at is None else played.stopped_at[copies]
-        return _of_others(played, copies, stopped_at)
+        reached = None if played.reached is None else played.reached[copies]
+        return _of_others(played, copies, reached)
 
     def step_law(self, context: int) -> ExactStep:
         return self.exact.step_law(context)
@@ -162,8 +162,8 @@ def _leaders(contexts: Rows) -> Rows:
     return leader
 
 
-def _of_others(played: Round, taken: Rows, stopped_at: Rows | None) -> Round:
+def _of_others(played: Round, taken: Rows, reached: Rows | None) -> Round:
     """A round in which each trial has the tokens of the one that `taken` (n,) names."""
     columns = (played.drafted, played.committed)
     drafted, committed = (column.T.take(taken, axis=1).T for column in columns)
-    return Round(drafted, played.n_accepted[taken], committed, stopped_at)
+    return Round(drafted, played.n_accepted[taken], committed, reached)

@@ -92,9 +92,9 @@ class RememberingProcedure:
 
     def __call__(self, source: Source, contexts: Rows, draft_length: int, room: int) -> Round:
         played = self.procedure(source, self._pairs(contexts), draft_length, room)
-        if played.stopped_at is None:
+        if played.reached is None:
             return played
-        return replace(played, stopped_at=played.stopped_at % len(self.memory.begin))
+        return replace(played, reached=played.reached % len(self.memory.begin))
 
     def _pairs(self, contexts: Rows) -> Rows:
         begin = self.memory.begin

@@ -49,7 +49,7 @@ class TokenProcedure:
     def __call__(self, source: Source, contexts: Rows, draft_length: int, room: int) -> Round:
         drafted, n_accepted = blank(contexts, draft_length, self.propose.vocabulary)
         stops: list[tuple[Rows, Tokens]] = []
-        stopped_at = contexts.copy() if self._is_followed(room) else None
+        reached = contexts.copy() if self._is_followed(room) else None
         active, here = EVERYONE, contexts
         for position in range(draft_length):
             tokens = source.draw(self.propose, here, active)
@@ -58,21 +58,22 @@ class TokenProcedure:
             rejected = of_trials(active, lost)
             n_accepted[rejected] = position
             stops.append((rejected, replacement))
-            if stopped_at is not None:
-                stopped_at[rejected] = at(here, lost)
+            if reached is not None:
+                reached[rejected] = self.contexts.after(at(here, lost), replacement)
             if position + 1 < max(draft_length, room):
                 going = np.flatnonzero(kept)
                 active = of_trials(active, going)
                 here = self.contexts.after(at(here, going), tokens.take(going))
         committed = stopped_drafts(drafted, stops)
         if room > draft_length:
-            committed[:, draft_length][active] = source.draw(self.bonus, here, active)
-            if stopped_at is not None:
-                stopped_at[active] = here
-        return Round(drafted, *until_end(committed, n_accepted, self.contexts.end), stopped_at)
+            bonus = source.draw(self.bonus, here, active)
+            committed[:, draft_length][active] = bonus
+            if reached is not None:
+                reached[active] = self.contexts.after(here, bonus)
+        return Round(drafted, *until_end(committed, n_accepted, self.contexts.end), reached)
 
     def _is_followed(self, room: int) -> bool:
-        """Whether further rounds will want to know in which context this one stopped."""
+        """Whether further rounds will want to know where this one led."""
         return room > 1 and len(self.contexts) > 1
 
     def step_law(self, context: int) -> ExactStep:
