@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from harness.arrays import Probs, Rows
 from harness.engine.result import ScenarioResult, SuiteResult
@@ -61,12 +62,12 @@ def _shares(scenario: ScenarioResult) -> Shares:
     p, q = scenario.p, scenario.q
     parts = (accepted_mass(p, q), positive_part(p, q), positive_part(q, p))
     if len(p) <= MOST_ROWS:
-        return Shares(tuple(shown_token(token) for token in scenario.tokens), *parts)
+        return Shares(tuple(_token(scenario, i) for i in range(len(p))), *parts)
     order = np.argsort(-np.maximum(p, q), kind="stable")
     top = order[: MOST_ROWS - 1]
     rest = order[MOST_ROWS - 1 :]
     rows = (np.append(part[top], part[rest].sum()) for part in parts)
-    names = (shown_token(scenario.tokens[i]) for i in top)
+    names = (_token(scenario, i) for i in top)
     return Shares((*names, f"other {number(len(rest))}"), *rows)
 
 
@@ -77,6 +78,7 @@ def _bars(axes: Axes, shares: Shares) -> None:
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlim(0, 1.03 * _longest(shares))
     axes.set_xlabel("probability")
+    axes.xaxis.set_major_locator(MaxNLocator(5))
     keys(
         axes,
         (
@@ -135,7 +137,7 @@ def _finding(scenario: ScenarioResult) -> str:
         return "every drafted token is kept: draft and target are the same law"
     if kept == 0:
         return "no drafted token is kept: draft and target share no token"
-    worst = shown_token(scenario.tokens[int(np.argmax(positive_part(q, p)))])
+    worst = _token(scenario, int(np.argmax(positive_part(q, p))))
     return f"{100 * kept:.3g} % of drafted tokens are kept; {worst} is rejected most"
 
 
@@ -143,6 +145,10 @@ def _details(scenario: ScenarioResult, more: int) -> str:
     also = f" and {more} more with the same laws" if more > 0 else ""
     place = " at the first position" if scenario.horizon > 1 else ""
     return f"{named(scenario)}{also}: what an exact rule does with draft law q and target p{place}."
+
+
+def _token(scenario: ScenarioResult, index: int) -> str:
+    return shown_token(scenario.tokens[index] if scenario.tokens else str(index))
 
 
 def _same_laws(one: ScenarioResult, other: ScenarioResult) -> bool:

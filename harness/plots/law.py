@@ -7,10 +7,11 @@ from typing import Any, Final
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from harness.engine.result import ObservableResult, ScenarioResult, SuiteResult
 from harness.plots.intervals import Ratios, ratios
-from harness.plots.labels import number, shown_token
+from harness.plots.labels import number
 from harness.plots.page import (
     BLUE,
     FAINT,
@@ -28,9 +29,9 @@ from harness.plots.page import (
 )
 from harness.plots.ranked import ranked
 from harness.plots.scale import over, ratio_scale, worth_showing
-from harness.plots.wording import details, finding, headline
+from harness.plots.wording import cell_name, decisive, details, finding, headline
 
-__all__ = ["law"]
+__all__ = ["decisive_law", "law"]
 
 MOST_ROWS = 40  # cells that can be named on one page; more of them are ranked and binned
 SHOWN_WHOLE: Final = 0.75  # share of intervals that fit; those of the rarest cells are cut
@@ -47,21 +48,34 @@ def law(result: SuiteResult, scenario: ScenarioResult) -> Figure | None:
 
     Up to 40 cells are rows; more are ranked by target probability and binned.
     """
-    seen = headline(scenario)
+    return _page(result, scenario, headline(scenario))
+
+
+def decisive_law(result: SuiteResult, scenario: ScenarioResult) -> Figure | None:
+    """The observable that made a scenario differ; None where `law` shows it already."""
+    return _page(result, scenario, decisive(scenario))
+
+
+def _page(
+    result: SuiteResult, scenario: ScenarioResult, seen: ObservableResult | None
+) -> Figure | None:
     if seen is None or not np.isfinite(seen.target).all():
         return None
-    if len(seen.cells) > MOST_ROWS and seen.counts.any():
+    if len(seen.target) > MOST_ROWS and seen.counts.any():
         return ranked(result, scenario, seen)
     return _rows(result, scenario, seen)
 
 
 def _rows(result: SuiteResult, scenario: ScenarioResult, seen: ObservableResult) -> Figure:
-    cells = min(len(seen.cells), MOST_ROWS)
+    cells = min(len(seen.target), MOST_ROWS)
     height = cells * (0.3 if cells <= 16 else 0.19)
     figure = new_page(height + 1.5)
     titles(figure, finding(scenario, seen), details(result, scenario, seen, cells))
     left = panel(figure, 1.55, 0.5, 2.7, height)
     _probabilities(left, seen, cells)
+    names = [cell_name(scenario, seen, row) for row in range(cells)]
+    plain_ticks(left, range(cells), names, 8 if cells <= 16 else 7)
+    left.set_ylim(cells - 0.4, -0.6)
     if seen.counts.any():
         right = panel(figure, 4.5, 0.5, 2.8, height)
         _ratios(right, seen, ratios(seen.counts, seen.target, result.delta))
@@ -75,10 +89,8 @@ def _probabilities(axes: Axes, seen: ObservableResult, cells: int) -> None:
         axes.plot(seen.exact[:cells], rows, "D", **LAW_MARK)
     if total := seen.counts.sum():
         axes.plot(seen.counts[:cells] / total, rows, "o", color=BLUE, ms=3.5)
-    names = [shown_token(cell) for cell in seen.cells[:cells]]
-    plain_ticks(axes, rows.tolist(), names, 8 if cells <= 16 else 7)
     axes.set_xlim(left=0)
-    axes.set_ylim(cells - 0.4, -0.6)
+    axes.xaxis.set_major_locator(MaxNLocator(4))
     axes.set_xlabel("probability")
     keys(axes, KEYS)
 
@@ -86,7 +98,7 @@ def _probabilities(axes: Axes, seen: ObservableResult, cells: int) -> None:
 def _ratios(axes: Axes, seen: ObservableResult, found: Ratios) -> None:
     exact = None if seen.exact is None else over(seen.exact, seen.target)
     scale = ratio_scale(axes, worth_showing(found, exact, SHOWN_WHOLE))
-    rows = np.arange(len(seen.cells))
+    rows = np.arange(len(seen.target))
     axes.axvline(1.0, color=INK, linewidth=0.8)
     if exact is not None:
         finite = np.isfinite(exact)

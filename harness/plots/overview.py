@@ -22,10 +22,16 @@ from harness.plots.page import (
     plain_ticks,
     titles,
 )
-from harness.plots.wording import headline
+from harness.plots.wording import coarsely, headline
 
 __all__ = ["overview"]
 
+KEYS = (
+    ("●", INK, "TV seen"),
+    ("━", INK, "up to its bound"),
+    ("○", INK, "bound of a coarser law"),
+    ("┃", FAINT, "epsilon"),
+)
 MOST_ROWS = 200  # scenarios; a page of more is as tall as a picture may be
 FLOOR = 1e-5  # a distance below this is drawn here
 
@@ -55,7 +61,7 @@ def _frame(axes: Axes, rows: tuple[ScenarioResult, ...]) -> None:
     plain_ticks(axes, range(len(rows)), names)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlabel("total variation distance to the promised law")
-    keys(axes, (("●", INK, "TV seen"), ("━", INK, "up to its bound"), ("┃", FAINT, "epsilon")))
+    keys(axes, KEYS)
 
 
 def _row(axes: Axes, row: int, scenario: ScenarioResult) -> None:
@@ -64,8 +70,11 @@ def _row(axes: Axes, row: int, scenario: ScenarioResult) -> None:
     axes.axhline(row, color=GREY, linewidth=0.5, zorder=0)
     axes.vlines(scenario.epsilon, row - 0.36, row + 0.36, color=FAINT, linewidth=1.6)
     if seen and np.isfinite([seen.tv, seen.tv_bound]).all():
-        tv = max(seen.tv, FLOOR)
-        axes.hlines(row, tv, seen.tv_bound, color=colour, linewidth=2.2)
+        tv, coarse = max(seen.tv, FLOOR), bool(coarsely(seen))
+        if coarse:  # the bound is of another law than the distance: no line between them
+            axes.plot([seen.tv_bound], [row], "o", mfc="white", mec=colour, mew=1.4, ms=6)
+        else:
+            axes.hlines(row, tv, seen.tv_bound, color=colour, linewidth=2.2)
         axes.plot([tv], [row], marker, color=colour, ms=6)
     text = str(scenario.verdict) + ("" if scenario.as_expected else ", not expected")
     axes.plot([1.04], [row], marker, color=colour, ms=6, transform=axes.get_yaxis_transform(),

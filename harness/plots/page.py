@@ -6,7 +6,7 @@ or a hatch too, so that a grey print loses nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -59,7 +59,14 @@ MARKS: Final[Mapping[bool, tuple[str, str]]] = MappingProxyType(
 
 WIDTH: Final = 7.6  # inches, of every page
 TITLE_WIDTH, SUBTITLE_WIDTH = 78, 126  # characters that fit on a line of the page
-DOTS_PER_INCH: Final = 120
+DOTS_PER_INCH: Final = 100
+
+NO_METADATA: Final[Mapping[str, dict[str, Any]]] = MappingProxyType(
+    {
+        ".png": {"Software": None},
+        ".svg": {"Date": None},
+    }  # no version, no clock: files compare equal
+)
 
 Key = tuple[str, str, str]  # a glyph, its colour, what it stands for
 
@@ -122,13 +129,13 @@ def log_axis(axes: Axes, which: str) -> None:
     axis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
 
 
-def write(figure: Figure, stem: Path) -> list[Path]:
-    """Save a figure beside itself as PNG and SVG; the same figure gives the same PNG."""
+def write(figure: Figure, stem: Path, kinds: Iterable[str] = ("png", "svg")) -> list[Path]:
+    """Save a figure under `stem` with each ending; the same figure gives the same PNG."""
     _one_font(figure)
-    png, svg = stem.with_name(f"{stem.name}.png"), stem.with_name(f"{stem.name}.svg")
-    figure.savefig(png, metadata={"Software": None})
-    figure.savefig(svg, metadata={"Date": None})
-    return [png, svg]
+    paths = [stem.with_name(f"{stem.name}.{kind}") for kind in kinds]
+    for path in paths:
+        figure.savefig(path, metadata=NO_METADATA.get(path.suffix))
+    return paths
 
 
 def _one_font(figure: Figure) -> None:

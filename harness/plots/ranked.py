@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from harness.arrays import Floats, Probs, Rows
 from harness.engine.result import ObservableResult, ScenarioResult, SuiteResult
 from harness.plots.intervals import Ratios, clopper_pearson, ratios
-from harness.plots.labels import number, shown_token
+from harness.plots.labels import number
 from harness.plots.page import (
     BLUE,
     INK,
@@ -29,7 +29,7 @@ from harness.plots.page import (
     titles,
 )
 from harness.plots.scale import RatioScale, over, ratio_scale, worth_showing
-from harness.plots.wording import details, finding
+from harness.plots.wording import cell_name, details, finding
 
 __all__ = ["ranked"]
 
@@ -40,8 +40,8 @@ NAMED = 4  # cells off by themselves that are named
 def ranked(result: SuiteResult, scenario: ScenarioResult, seen: ObservableResult) -> Figure:
     """The page of a law of many cells."""
     figure = new_page(4.2)
-    titles(figure, finding(scenario, seen), details(result, scenario, seen, len(seen.cells)))
-    worst = _off_by_themselves(seen, result.delta)
+    titles(figure, finding(scenario, seen), details(result, scenario, seen, len(seen.target)))
+    worst = _off_by_themselves(scenario, seen, result.delta)
     left = panel(figure, 0.85, 0.5, 3.55, 2.7)
     order, edges, places = _by_rank(seen.target)
     bins = _bins(seen, order, edges, result.delta)
@@ -52,7 +52,7 @@ def ranked(result: SuiteResult, scenario: ScenarioResult, seen: ObservableResult
     left.set_xlabel("rank by target probability")
     left.set_ylabel("seen / target")
     keys(left, (("●", BLUE, "bin agrees"), ("■", RED, "is off"), ("━", ORANGE, "law of the rule")))
-    if len(scenario.q) == len(seen.cells) and seen.observable == "output":
+    if len(scenario.q) == len(seen.target) and seen.observable == "output":
         _by_draft(panel(figure, 5.2, 0.5, 2.2, 2.7), scenario, seen, result.delta)
     return figure
 
@@ -125,7 +125,7 @@ def _draw(axes: Axes, bins: Bins, places: Floats, scale: RatioScale) -> None:
         axes.plot(places[which], scale.clip(found.seen[which]), marker, color=colour, ms=3)
 
 
-def _off_by_themselves(seen: ObservableResult, error: float) -> Worst:
+def _off_by_themselves(scenario: ScenarioResult, seen: ObservableResult, error: float) -> Worst:
     found = ratios(seen.counts, seen.target, error)
     impossible = (seen.target == 0) & (seen.counts > 0)
     expected = seen.target * seen.counts.sum()
@@ -133,7 +133,10 @@ def _off_by_themselves(seen: ObservableResult, error: float) -> Worst:
     surprise = np.where(found.off | impossible, surprise, -1.0)
     worst = np.argsort(-surprise, kind="stable")[:NAMED]
     cells = worst[surprise[worst] > 0]
-    return Worst(cells, found.seen[cells], tuple(_named(seen, cell, found) for cell in cells))
+    notes = tuple(
+        f"{cell_name(scenario, seen, cell)}: {_off_by(seen, cell, found)}" for cell in cells
+    )
+    return Worst(cells, found.seen[cells], notes)
 
 
 def _within_reach(bins: Floats, worst: Worst) -> Floats:
@@ -154,8 +157,7 @@ def _crosses(axes: Axes, worst: Worst, rank: Rows, scale: RatioScale) -> None:
         )  # fmt: skip
 
 
-def _named(seen: ObservableResult, cell: int, found: Ratios) -> str:
-    token = shown_token(seen.cells[cell], 14)
+def _off_by(seen: ObservableResult, cell: int, found: Ratios) -> str:
     if seen.target[cell] == 0:
-        return f"{token}: {number(int(seen.counts[cell]))} times, target 0"
-    return f"{token}: ×{number(float(found.seen[cell]))}"
+        return f"{number(int(seen.counts[cell]))} times, target 0"
+    return f"×{number(float(found.seen[cell]))}"

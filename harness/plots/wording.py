@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from harness.engine.result import ObservableResult, ScenarioResult, SuiteResult, Verdict
-from harness.plots.labels import number, short, shown
+from harness.plots.labels import number, short, shown, shown_token
 
-__all__ = ["details", "finding", "headline", "levels"]
+__all__ = [
+    "cell_name",
+    "coarsely",
+    "decisive",
+    "details",
+    "finding",
+    "headline",
+    "levels",
+    "named",
+]
 
 
 def headline(scenario: ScenarioResult) -> ObservableResult | None:
@@ -21,12 +30,31 @@ def finding(scenario: ScenarioResult, seen: ObservableResult) -> str:
     return f"{scenario.verdict if invalid else seen.verdict}: {what}"
 
 
+def decisive(scenario: ScenarioResult) -> ObservableResult | None:
+    """The observable that made a scenario differ, where its headline did not."""
+    differing = [o for o in scenario.observables if o.judged and o.verdict == Verdict.DIFFERS]
+    main = headline(scenario)
+    if not differing or (main and main.verdict == Verdict.DIFFERS):
+        return None
+    return max(differing, key=lambda seen: seen.log_e)
+
+
+def cell_name(scenario: ScenarioResult, seen: ObservableResult, index: int) -> str:
+    """The label of a cell, for an axis; its number where a large law has no labels."""
+    tokens = scenario.tokens if len(scenario.tokens) == len(seen.target) else ()
+    names = seen.cells or tokens
+    if not names:
+        return f"cell {index}"
+    name = names[index]
+    return shown_token(name) if seen.observable == "output" else short(shown(name), 22)
+
+
 def details(result: SuiteResult, scenario: ScenarioResult, seen: ObservableResult, n: int) -> str:
     """Which law of which scenario, the distances, and what the intervals are."""
     where = f"{named(scenario)}: {seen.observable} law"
     if not seen.trials:
         return f"{where}, nothing was drawn."
-    cut = f", first {n} of {number(len(seen.cells))} cells" if n < len(seen.cells) else ""
+    cut = f", first {n} of {number(len(seen.target))} cells" if n < len(seen.target) else ""
     sure = f"Clopper-Pearson intervals, together at 1 - {result.delta:g}"
     return f"{where}, {number(seen.trials)} trials{cut}. {levels(scenario, seen)}. {sure}."
 
@@ -34,9 +62,15 @@ def details(result: SuiteResult, scenario: ScenarioResult, seen: ObservableResul
 def levels(scenario: ScenarioResult, seen: ObservableResult) -> str:
     """The distance, its bound, what was wanted, and what could have been seen."""
     return (
-        f"TV {number(seen.tv)}, at most {number(seen.tv_bound)}; epsilon"
+        f"TV {number(seen.tv)}, at most {number(seen.tv_bound)}{coarsely(seen)}; epsilon"
         f" {number(scenario.epsilon)}; detectable from {number(seen.tv_detectable)}"
     )
+
+
+def coarsely(seen: ObservableResult) -> str:
+    """` on the top 256 tokens and the rest`, where the bound is not of the whole law."""
+    whole = seen.bound_of in {"full alphabet", seen.observable, ""}
+    return "" if whole else f" on the {seen.bound_of}"
 
 
 def named(scenario: ScenarioResult) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping
+from typing import Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -21,6 +22,8 @@ from harness.reports.words import (
 )
 
 __all__ = ["render"]
+
+FIRST: Final = ("law", "decisive", "accounting", "convergence")  # what is read first
 
 
 def render(result: SuiteResult, pictures: Mapping[str, bytes] = NO_PICTURES, /) -> str:
@@ -56,8 +59,9 @@ def _listed(values: Mapping[str, object]) -> str:
 
 def _shown(pictures: Mapping[str, bytes], start: str) -> list[tuple[str, str]]:
     """Alternative text and data URL of the pictures whose name has this start."""
+    chosen = {n.rpartition("-")[2]: png for n, png in pictures.items() if n.startswith(start)}
+    ranked = sorted(chosen, key=lambda plot: FIRST.index(plot) if plot in FIRST else len(FIRST))
     return [
-        (name.rpartition("-")[2], f"data:image/png;base64,{base64.b64encode(png).decode('ascii')}")
-        for name, png in pictures.items()
-        if name.startswith(start)
+        (plot, f"data:image/png;base64,{base64.b64encode(chosen[plot]).decode('ascii')}")
+        for plot in ranked
     ]

@@ -92,8 +92,8 @@ def _acceptance(acceptance: Acceptance) -> dict[str, Json]:
 
 
 def _law(main: ObservableResult) -> dict[str, Json]:
-    if len(main.cells) > INLINE_CELLS:
-        return {"cells": len(main.cells), "stored": "tallies.npz"}
+    if len(main.target) > INLINE_CELLS:
+        return {"cells": len(main.target), "stored": "tallies.npz"}
     return {
         "tokens": main.cells,
         "target": main.target,
@@ -109,7 +109,7 @@ def _observable(seen: ObservableResult) -> dict[str, Json]:
         "verdict": seen.verdict,
         "finding": seen.finding,
         "trials": seen.trials,
-        "cells": len(seen.cells),
+        "cells": len(seen.target),
         "tv": seen.tv,
         "tv_bound": seen.tv_bound,
         "bound_of": seen.bound_of,
