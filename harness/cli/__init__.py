@@ -27,6 +27,7 @@ COMMANDS = {
         "harness.cli.cost:cost",
         "What speculation saves in theory: a model, not a measurement.",
     ),
+    "compare": ("harness.cli.compare:compare", "What changed between two runs."),
     "bench": (
         "harness.cli.bench:bench",
         "Measure trials against the cost of their random numbers.",
