@@ -6,9 +6,9 @@ from typing import Protocol
 
 import numpy as np
 
-from harness.arrays import Probs, Rows, Tokens, token_dtype
+from harness.arrays import Bits, Probs, Rows, Tokens, token_dtype
 from harness.laws.alias import alias_table
-from harness.laws.lazy import leading_bits, split
+from harness.laws.lazy import Coarse, leading_bits, split
 
 __all__ = ["Drawer", "drawer"]
 
@@ -109,8 +109,14 @@ class AliasDrawer:
         tied = np.flatnonzero(r == share)
         if len(tied):
             refused[tied] = rng.random(len(tied)) >= self.rest[cell[tied]]
-        entry &= low
-        entry -= column
-        entry *= refused
-        entry += column
-        return entry.view(np.int32).astype(self.dtype, copy=False)
+        return self._chosen(column, entry, refused)
+
+    def _chosen(self, column: Coarse, entry: Coarse, refused: Bits) -> Tokens:
+        """The alias where refused, else the column: in token ids, as (column ^ alias) & refused."""
+        columns = column.astype(self.dtype)
+        tokens = entry.astype(self.dtype)
+        tokens &= self.dtype((1 << self.bits) - 1)
+        tokens ^= columns
+        tokens &= -refused.astype(self.dtype)  # -1 has every bit set
+        tokens ^= columns
+        return tokens
