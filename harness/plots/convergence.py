@@ -26,7 +26,7 @@ def convergence(result: SuiteResult, scenario: ScenarioResult) -> Figure | None:
         return None
     trials, tv, bound, log_e = np.array(scenario.growth, dtype=np.float64).T
     threshold = math.log(1 / result.alpha)
-    figure = new_page(3.3)
+    figure = new_page(3.45)
     titles(figure, _finding(scenario, threshold), _details(scenario))
     _distance(panel(figure, 0.75, 0.5, 2.75, 1.9), trials, tv, bound, scenario.epsilon)
     _evidence(panel(figure, 4.95, 0.5, 2.25, 1.9), trials, log_e, threshold)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
+import multiprocessing
 import subprocess
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from matplotlib.text import Text
 from scipy.stats import binomtest
 
@@ -16,7 +21,7 @@ from harness.plots import PLOTS, SUITE_PLOTS, plot_suite
 from harness.plots.intervals import clopper_pearson, ratios
 from harness.plots.labels import compact, file_stem, number, shown, shown_token, wrapped
 from harness.plots.law import law
-from harness.plots.page import VERDICTS, WIDTH, write
+from harness.plots.page import VERDICTS, WIDTH, new_page, panel, plain_ticks, titles, write
 
 INDEX = {"exact": 0, "fault": 1, "odd": 2, "impossible": 4, "large": 6, "one token": 7, "crash": 8}
 
@@ -54,18 +59,16 @@ def test_the_same_result_gives_the_same_png(every_kind, tmp_path):
     assert first.read_bytes() == second.read_bytes()
 
 
-@pytest.mark.parametrize("plot", list(PLOTS))
 @pytest.mark.parametrize("which", ["fault", "odd", "impossible", "large", "one token"])
-def test_no_text_leaves_the_page(every_kind, plot, which):
+def test_no_text_leaves_the_page(every_kind, which):
     """Labels, titles and numbers lie within the page (oracle: the renderer's own box)."""
-    figure = drawn(every_kind, plot, which)
-    if figure is None:
-        assert plot == "accounting"  # an earlier scenario has the same laws
-        return
-    box = figure.get_tightbbox()  # inches
-    wide, high = figure.get_size_inches()
-    assert min(box.x0, box.y0) >= 0
-    assert (box.x1 <= wide, box.y1 <= high) == (True, True)
+    figures = [figure for name in PLOTS if (figure := drawn(every_kind, name, which))]
+    assert len(figures) >= 2
+    for figure in figures:
+        box = figure.get_tightbbox()  # inches
+        wide, high = figure.get_size_inches()
+        assert min(box.x0, box.y0) >= 0
+        assert (box.x1 <= wide, box.y1 <= high) == (True, True)
 
 
 def test_titles_state_the_finding(every_kind):
@@ -132,7 +135,7 @@ def test_extreme_acceptances_have_their_own_words(made, p, q, words):
 def test_nothing_is_drawn_of_nothing(made, every_kind):
     """A law that is not a number, or no looks at all, has no picture and raises nothing."""
     no_law = every_kind.scenarios[9]
-    assert [PLOTS[name](every_kind, no_law) for name in PLOTS] == [None] * 3
+    assert [PLOTS[name](every_kind, no_law) for name in PLOTS] == [None] * len(list(PLOTS))
     assert SUITE_PLOTS["overview"](made.suite([])) is None
 
 
@@ -227,3 +230,62 @@ def test_nothing_else_imports_matplotlib():
     """Reports and the store are used without it (oracle: sys.modules)."""
     code = "import sys, harness.reports.html, harness.store; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_large_laws_without_labels_are_numbered(made, every_kind):
+    """Results label no more than 4,096 cells; tokens, else numbers, stand in (oracle: by hand)."""
+    scenario = every_kind.scenarios[7]
+    seen = dataclasses.replace(scenario.observables[0], cells=())
+    bare = dataclasses.replace(scenario, observables=(seen,))
+    assert says(PLOTS["law"](every_kind, bare), "t40: ×1.1")
+    nameless = dataclasses.replace(bare, tokens=())
+    assert says(PLOTS["law"](every_kind, nameless), "cell 40: ×1.1")
+    assert says(PLOTS["accounting"](made.suite([nameless]), nameless), "other 31,985")
+
+
+def test_the_observable_that_decided_has_its_page(made, every_kind):
+    """A right output with a wrong trace differs; its trace is shown, and only there."""
+    output = every_kind.scenarios[0].observables[0]
+    trace = dataclasses.replace(every_kind.scenarios[1].observables[0], observable="trace")
+    both = dataclasses.replace(
+        every_kind.scenarios[0], observables=(output, trace), verdict=Verdict.DIFFERS
+    )
+    assert says(PLOTS["law"](every_kind, both), "matches: TV is within epsilon")
+    assert says(PLOTS["decisive"](every_kind, both), "trace law, 1,000,000 trials")
+    assert PLOTS["decisive"](every_kind, every_kind.scenarios[1]) is None
+
+
+def test_bounds_of_coarser_laws_are_named(made, every_kind):
+    """A bound that is not of the whole law says of which (oracle: the result's words)."""
+    coarse = "top 256 tokens and the rest"
+    seen = dataclasses.replace(every_kind.scenarios[5].observables[0], bound_of=coarse)
+    scenario = dataclasses.replace(every_kind.scenarios[5], observables=(seen,))
+    assert says(PLOTS["law"](every_kind, scenario), f"on the {coarse}")
+    figure = SUITE_PLOTS["overview"](made.suite([scenario]))
+    assert [line.get_markerfacecolor() for line in figure.axes[0].lines].count("white") == 1
+
+
+def test_a_run_may_draw_less(made, every_kind, tmp_path):
+    """Names and kinds choose what is written (oracle: listing)."""
+    small = made.suite(every_kind.scenarios[:1])
+    written = plot_suite(small, tmp_path, names=["law"], kinds=["png"])
+    assert [path.name for path in written] == ["000-exact-law.png", "suite-overview.png"]
+
+
+def test_processes_draw_the_same_pictures(made, every_kind, tmp_path):
+    """Sharing the work changes no byte of a PNG (oracle: the files drawn alone)."""
+    small = made.suite(every_kind.scenarios[:2])
+    alone = plot_suite(small, tmp_path / "alone", names=["law"], kinds=["png"])
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        shared = plot_suite(small, tmp_path / "shared", names=["law"], kinds=["png"], executor=pool)
+    assert [p.read_bytes() for p in alone] == [p.read_bytes() for p in shared]
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(text=st.text(max_size=12))
+def test_any_token_and_any_name_can_be_drawn(text):
+    """No text breaks mathtext, the font or the title (oracle: filterwarnings = error)."""
+    figure = new_page(2.0)
+    titles(figure, text, text)
+    plain_ticks(panel(figure, 1, 0.5, 3, 1), [0.0], [shown_token(text)])
+    figure.canvas.draw()
