@@ -11,9 +11,13 @@ from harness.arrays import Bits, Rows, Tokens
 from harness.laws.tables import Contexts, LawTables, at, one_for_all
 from harness.protocols import Procedure, VerificationRule
 from harness.sources.random import RandomSource
-from harness.trials import NO_TOKEN, Round, TrialBatch
+from harness.trials import NO_TOKEN, Round, TrialBatch, concatenated
 
 __all__ = ["RuleSampler"]
+
+# Trials whose rounds are played together. Part of the random stream's address: changing it changes
+# results. Fewer cost more for the stragglers of late rounds, more fall out of the cache.
+TRIALS_AT_ONCE = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,13 @@ class RuleSampler:
         return self.rule(self.laws)
 
     def sample(self, n_trials: int, rng: np.random.Generator) -> TrialBatch:
+        if self.horizon == 1:
+            return self._together(n_trials, rng)
+        starts = range(0, max(n_trials, 1), TRIALS_AT_ONCE)
+        sizes = [min(TRIALS_AT_ONCE, n_trials - start) for start in starts]
+        return concatenated([self._together(size, rng) for size in sizes])
+
+    def _together(self, n_trials: int, rng: np.random.Generator) -> TrialBatch:
         prompts = _in_turn(n_trials, len(self.laws.contexts.starts))
         contexts = self.laws.contexts.begin(prompts)
         first = self.procedure(RandomSource(rng), contexts, self.draft_length, self.horizon)

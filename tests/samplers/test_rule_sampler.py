@@ -129,3 +129,14 @@ def test_tokens_take_the_smallest_type_and_columns_are_contiguous():
 def test_no_trials_are_no_trials():
     batch = drawn("speculative", tables(markov_contexts(3, 1, end=0)), 2, 5, n=0)
     assert batch.tokens.shape == (0, 5)
+
+
+def test_many_trials_are_those_of_their_parts():
+    """Beyond 2^17 trials the stream goes on from part to part; columns stay contiguous."""
+    laws, n = tables(markov_contexts(3, 1)), (1 << 17) + 5
+    sampler = RuleSampler(RULES["speculative"].prepare, laws, 2, 3)
+    rng = stream(1, "parts")
+    parts = [sampler.sample(size, rng).tokens for size in (1 << 17, 5)]
+    whole = sampler.sample(n, stream(1, "parts")).tokens
+    np.testing.assert_array_equal(whole, np.concatenate(parts))
+    assert whole.flags.f_contiguous
