@@ -14,7 +14,7 @@ from harness.errors import BadSetting
 from harness.laws.accounting import acceptance, overlap, positive_part, residual
 from harness.laws.contexts import markov_contexts, position_contexts
 from harness.laws.joint import joint_law
-from harness.laws.tables import LawTables, one_context
+from harness.laws.tables import Contexts, LawTables, one_context
 from harness.rules import RULES
 
 LOSSLESS = [name for name in RULES if RULES[name].lossless and RULES[name].discrete]
@@ -35,7 +35,16 @@ def tables(seed, contexts):
     return LawTables(p=p, q=q, proposal=q, target=p, contexts=contexts)
 
 
+def absorbing(token):
+    """Markov contexts, and one more that `token` leads to and nothing leaves."""
+    plain = markov_contexts(3, 1)
+    successor = np.vstack([plain.successor, np.full((1, 3), len(plain))])
+    successor[:, token] = len(plain)
+    return Contexts(plain.starts, successor, token)
+
+
 GEOMETRIES = {
+    "absorbing end": absorbing(1),
     "markov": markov_contexts(3, 1),
     "markov with an end": markov_contexts(3, 1, end=2),
     "positions": position_contexts(3, 5),
