@@ -12,7 +12,7 @@ import numpy as np
 
 from harness.arrays import Probs
 from harness.engine.draw import ChunkTask
-from harness.engine.observe import FULL_TRACE_UP_TO
+from harness.engine.observe_step import FULL_TRACE_UP_TO
 from harness.engine.plan import BATCH_TRIALS, CHUNK_TRIALS, Chunk
 from harness.laws.made import make, perturbed
 from harness.laws.tables import one_context

@@ -28,9 +28,10 @@ class ChunkTask:
     scenario: str
 
     def __call__(self, chunk: Chunk) -> Tally:
-        return self.empty.add(self._batches(chunk))
+        return self.empty.add(self.batches(chunk))
 
-    def _batches(self, chunk: Chunk) -> Iterator[TrialBatch]:
+    def batches(self, chunk: Chunk) -> Iterator[TrialBatch]:
+        """The trials of a chunk, the same each time, in the order in which they are drawn."""
         rng = chunk_rng(self.seed, self.scenario, chunk.number)
         for start in range(0, chunk.trials, BATCH_TRIALS):
             yield self.sampler.sample(min(BATCH_TRIALS, chunk.trials - start), rng)

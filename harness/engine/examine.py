@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.arrays import Counts
+from harness.arrays import Counts, Floats
 from harness.checks import (
     Certificate,
     CheckResult,
@@ -16,21 +16,24 @@ from harness.checks import (
     cells_check,
     certify,
     certify_coarse,
+    certify_law,
     chi_square_check,
     coarse_grainings,
+    dependence_log_e,
     e_to_p,
     ks_check,
     ratio_order,
     support_check,
 )
 from harness.checks.power import detectable_tv
-from harness.engine.observe import Observable
+from harness.engine.observe import Kind, Observable
 from harness.engine.result import Evidence
 
 __all__ = ["Examiner"]
 
-COARSE_ABOVE = 64  # cells: a larger alphabet may be certified by a coarse-graining, and says so
+COARSE_ABOVE = 1_000  # cells: a larger alphabet may be certified by a coarse-graining, and says so
 
+PAIR_CELLS = 64
 MISSED = 0.01  # probability of missing what is called detectable
 
 # Parts of an observable's level: STATISTICS, "Evidence of bias".
@@ -57,15 +60,26 @@ class Examiner:
         return cls(observable, e_process, tuple(finest_first))
 
     def log_e(self, counts: Counts) -> float:
-        return float(self.e_process.log_e(counts).total)
+        """Natural logarithm of the e-value: evidence of bias, valid at any look."""
+        return float(self.log_e_at(counts[None])[0])
+
+    def log_e_at(self, counts: Counts) -> Floats:
+        """The same for counts (looks, cells): (looks,)."""
+        if self.observable.kind is Kind.PAIRS:
+            return np.array([pairs_log_e(look) for look in counts])
+        return self.e_process.log_e(counts).total
 
     def certificate(self, counts: Counts, delta: float, epsilon: float) -> Certificate:
         """Bound of the full law; where that is above epsilon, of the finest coarse law below it.
 
         delta is split evenly over the laws that may be tried, fixed before the run.
         """
-        each = delta / (1 + len(self.ladder))
+        if self.observable.kind is Kind.PAIRS:
+            return Certificate(0.0, 1.0, delta, "none", "nothing: independence is not proved")
+        each = delta / (1 + 2 * len(self.ladder))
         full = certify(counts, self.observable.target, each)
+        if self.ladder and full.bound > epsilon:
+            full = min(full, certify_law(counts, self.observable.target, each), key=_bound)
         if full.bound <= epsilon:
             return full
         coarse = (
@@ -79,17 +93,16 @@ class Examiner:
         """Checks with their shares. Classical tests decide only at the last declared look; before
         it they are reported with a share of nothing.
         """
+        kind = self.observable.kind
+        if kind is Kind.PAIRS:
+            return (Evidence(self._e_value(log_e), SHARES["e-process"]),)
         results = [self._support(counts), self._e_value(log_e), *self._classical(counts, rng)]
-        shares = SHARES_OF_TWO if self._is_rate else SHARES
-        return tuple(Evidence(r, _share(r.check, shares, final=final), 1.0) for r in results)
+        shares = SHARES_OF_TWO if kind is Kind.RATE else SHARES
+        return tuple(Evidence(r, _share(r.check, shares, final=final)) for r in results)
 
     def detectable(self, n: int, alpha: float) -> float:
         """Smallest total variation, in any direction, that n trials miss once in 100 times."""
         return detectable_tv(n, int(np.count_nonzero(self.observable.target)), alpha, MISSED)
-
-    @property
-    def _is_rate(self) -> bool:
-        return self.observable.name == "acceptance"
 
     def _support(self, counts: Counts) -> CheckResult:
         offending = np.flatnonzero((self.observable.target == 0.0) & (counts > 0))
@@ -104,7 +117,7 @@ class Examiner:
 
     def _classical(self, counts: Counts, rng: np.random.Generator) -> list[CheckResult]:
         target = self.observable.target
-        if self._is_rate:
+        if self.observable.kind is Kind.RATE:
             return [acceptance_check(int(counts[0]), int(counts.sum()), float(target[0]))]
         order = ratio_order(target, self.observable.draft)
         return [
@@ -112,6 +125,16 @@ class Examiner:
             cells_check(counts, target),
             ks_check(counts, target, order),
         ]
+
+
+def _bound(certificate: Certificate) -> float:
+    return certificate.bound
+
+
+def pairs_log_e(counts: Counts) -> float:
+    """The average e-value over the tables of pairs, 64 cells each."""
+    tables = counts.reshape(-1, PAIR_CELLS)
+    return dependence_log_e({str(number): table for number, table in enumerate(tables)})[0]
 
 
 def _share(check: str, shares: dict[str, float], *, final: bool) -> float:

@@ -6,7 +6,7 @@ import numpy as np
 
 from harness.arrays import Counts
 from harness.checks import Certificate
-from harness.engine.observe import Observable
+from harness.engine.observe import Kind, Observable
 from harness.engine.result import Verdict
 
 __all__ = ["finding"]
@@ -20,6 +20,8 @@ def finding(
     epsilon: float,
 ) -> str:
     """Such as "C is 15 % too frequent", or "TV at most 0.0017"."""
+    if observable.kind is Kind.PAIRS and verdict is not Verdict.DIFFERS:
+        return "no dependence seen (which is no proof of independence)"
     if verdict is Verdict.DIFFERS:
         return _largest_deviation(observable, counts)
     of = "" if certificate.law == "full alphabet" else f" on the {certificate.law}"

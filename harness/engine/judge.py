@@ -12,6 +12,7 @@ from harness.checks import Certificate, certify, clopper_pearson
 from harness.engine.decide import adjusted, decide, family_adjusted, worst
 from harness.engine.examine import Examiner
 from harness.engine.finding import finding
+from harness.engine.observe import Kind
 from harness.engine.prepare import Prepared
 from harness.engine.result import (
     Acceptance,
@@ -103,7 +104,8 @@ def _observable(
     observable, epsilon = seen.examiner.observable, outcome.prepared.scenario.epsilon
     factor = p_of.get(id(seen), seen.p_value) / seen.p_value if seen.p_value > 0 else 1.0
     p_adjusted = p_of.get(id(seen), seen.p_value)
-    verdict = decide(p_adjusted, suite.alpha, seen.certificate.bound, epsilon)
+    bound = 0.0 if observable.kind is Kind.PAIRS else seen.certificate.bound
+    verdict = decide(p_adjusted, suite.alpha, bound, epsilon)
     cells = len(observable.target)
     return ObservableResult(
         observable=observable.name,
@@ -177,7 +179,7 @@ def _verdict(outcome: Outcome, observables: list[ObservableResult]) -> tuple[Ver
 
 
 def _acceptance(observables: list[ObservableResult], delta: float) -> Acceptance | None:
-    found = next((o for o in observables if o.observable == "acceptance"), None)
+    found = next((o for o in observables if o.observable.startswith("acceptance")), None)
     if found is None or found.trials == 0:
         return None
     kept = int(found.counts[0])
@@ -192,7 +194,7 @@ def _growth(outcome: Outcome) -> tuple[tuple[int, float, float, float], ...]:
     if drawn is None:
         return ()
     counts = np.stack([examiner.observable.counts(tally.counts()) for _, tally in drawn.marks])
-    log_e = examiner.e_process.log_e(counts).total
+    log_e = examiner.log_e_at(counts)
     bounds = [certify(c, examiner.observable.target, drawn.delta) for c in counts]
     return tuple(
         (trials, bound.tv, bound.bound, float(e))

@@ -21,7 +21,7 @@ SIGMAS = 6.0  # of chi-square about its mean: further off, the fault does not fi
 def likeliest_fault(scenario: ScenarioResult) -> str | None:
     """Name of the faulty rule whose law of the first token fits the counts best.
 
-    None where none fits, where the target itself fits as well, and where the sampler showed nothing.
+    None where none fits, where the target fits as well, and where nothing was shown.
     """
     output = scenario.observable("output")
     if output is None or not output.trials:

@@ -1,24 +1,24 @@
-"""What is observed of a scenario: for each observable its cells, promised law and counts."""
+"""What an observable is: one multinomial that the trials are reduced to."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-
-import numpy as np
+from enum import Enum
 
 from harness.arrays import Counts, Probs, readonly
-from harness.laws.accounting import accepted_mass, overlap, positive_part, residual
-from harness.laws.step import ExactStep
-from harness.laws.tables import LawTables
 
-__all__ = ["FULL_TRACE_UP_TO", "Observable", "single_position"]
-
-FULL_TRACE_UP_TO = 32  # tokens: V (V + 1) cells of (drafted, kept or replaced by)
-FUZZY = 1e-6  # relative: where p and q are nearer than this, rounding may reject or replace
-NEARLY_ZERO = 1e-12  # mass of such a cell, in place of a hard zero
+__all__ = ["Kind", "Observable"]
 
 CountsOf = Callable[[Mapping[str, Counts]], Counts]
+
+
+class Kind(Enum):
+    """What may be said of an observable."""
+
+    LAW = "law"  # a law over tokens or sequences, with a bound on its distance from the promise
+    RATE = "rate"  # two cells: something happened or it did not
+    PAIRS = "pairs"  # neighbouring draws: dependence may be shown, independence not proved
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,146 +38,9 @@ class Observable:
     exact: Probs | None = None
     draft: Probs | None = None
     faults: Mapping[str, Probs] = field(default_factory=dict)
+    kind: Kind = Kind.LAW
 
     def __post_init__(self) -> None:
         for name in ("target", "exact", "draft"):
             if (law := getattr(self, name)) is not None:
                 object.__setattr__(self, name, readonly(law))
-
-
-def single_position(
-    laws: LawTables,
-    tokens: tuple[str, ...],
-    exact: ExactStep | None,
-    judged: frozenset[str],
-    *,
-    shows_trace: bool,
-) -> tuple[Observable, ...]:
-    """Observables of the first position of the first prompt."""
-    start = int(laws.contexts.starts[0])
-    p, q = laws.target[start].astype(np.float64), laws.q[start].astype(np.float64)
-    found = [_output(p, q, tokens, exact, judged=bool(judged & {"output", "joint"}))]
-    if shows_trace:
-        trace = _full_trace if len(p) <= FULL_TRACE_UP_TO else _kept_or_emitted
-        found.append(trace(p, q, tokens, exact, judged="trace" in judged))
-        if len(p) > FULL_TRACE_UP_TO:
-            found.append(_kept_or_drafted(p, q, tokens, exact, judged="trace" in judged))
-        found.append(
-            _acceptance(p, q, exact, judged=bool(judged & {"acceptance", "committed_length"}))
-        )
-    return tuple(found)
-
-
-def _output(
-    p: Probs, q: Probs, tokens: tuple[str, ...], exact: ExactStep | None, *, judged: bool
-) -> Observable:
-    return Observable(
-        "output",
-        judged,
-        p,
-        lambda counts: counts["output"],
-        tokens.__getitem__,
-        exact=_floats(exact.output) if exact else None,
-        draft=q,
-    )
-
-
-def _acceptance(p: Probs, q: Probs, exact: ExactStep | None, *, judged: bool) -> Observable:
-    rate = min(1.0, float(overlap(p, q)))  # rounding may pass one
-    kept = min(1.0, float(exact.kept.sum())) if exact else None
-    return Observable(
-        "acceptance",
-        judged,
-        np.array([rate, _rest(rate)]),
-        lambda counts: np.array([counts["kept"].sum(), counts["rejected"].sum()]),
-        ("kept", "rejected").__getitem__,
-        exact=None if kept is None else np.array([kept, _rest(kept)]),
-    )
-
-
-def _rest(rate: float) -> float:
-    return max(0.0, 1.0 - rate)
-
-
-def _full_trace(
-    p: Probs, q: Probs, tokens: tuple[str, ...], exact: ExactStep | None, *, judged: bool
-) -> Observable:
-    """(drafted, kept or replaced by): kept mass min(p, q), rejected (q - p)+, from the residual."""
-    vocabulary = len(p)
-    law = np.empty((vocabulary, vocabulary + 1))
-    law[:, :-1] = np.outer(_rejected_mass(p, q), _replacement_law(p, q))
-    law[:, -1] = accepted_mass(p, q)
-    known = None if exact is None or exact.trace is None else _floats(exact.trace).ravel()
-    return Observable(
-        "trace",
-        judged,
-        _scaled(law.ravel()),
-        lambda counts: counts["trace"].ravel(),
-        lambda cell: _trace_cell(tokens, *divmod(cell, vocabulary + 1)),
-        exact=known,
-    )
-
-
-def _kept_or_emitted(
-    p: Probs, q: Probs, tokens: tuple[str, ...], exact: ExactStep | None, *, judged: bool
-) -> Observable:
-    """(token kept) or (token that replaced a rejected one), 2V cells."""
-    law = np.concatenate([accepted_mass(p, q), _fuzzy(positive_part(p, q), p, q)])
-    return Observable(
-        "trace",
-        judged,
-        _scaled(law),
-        lambda counts: np.concatenate([counts["kept"], counts["replacement"]]),
-        lambda cell: _half_cell(tokens, cell, "kept", "as replacement"),
-        exact=_floats(np.concatenate([exact.kept, exact.replacement])) if exact else None,
-        draft=np.concatenate([q, q]) / 2,
-    )
-
-
-def _kept_or_drafted(
-    p: Probs, q: Probs, tokens: tuple[str, ...], exact: ExactStep | None, *, judged: bool
-) -> Observable:
-    """(token kept) or (drafted token that was rejected), 2V cells."""
-    law = np.concatenate([accepted_mass(p, q), _rejected_mass(p, q)])
-    return Observable(
-        "trace of the draft",
-        judged,
-        _scaled(law),
-        lambda counts: np.concatenate([counts["kept"], counts["rejected"]]),
-        lambda cell: _half_cell(tokens, cell, "kept", "rejected"),
-        exact=_floats(np.concatenate([exact.kept, exact.rejected])) if exact else None,
-        draft=np.concatenate([q, q]) / 2,
-    )
-
-
-def _trace_cell(tokens: tuple[str, ...], drafted: int, then: int) -> str:
-    if then == len(tokens):
-        return f"{tokens[drafted]} kept"
-    return f"{tokens[drafted]} replaced by {tokens[then]}"
-
-
-def _half_cell(tokens: tuple[str, ...], cell: int, first: str, second: str) -> str:
-    half, token = divmod(cell, len(tokens))
-    return f"{tokens[token]} {second if half else first}"
-
-
-def _rejected_mass(p: Probs, q: Probs) -> Probs:
-    return _fuzzy(positive_part(q, p), q, p)
-
-
-def _replacement_law(p: Probs, q: Probs) -> Probs:
-    return _fuzzy(residual(p, q), p, q)
-
-
-def _fuzzy(mass: Probs, more: Probs, less: Probs) -> Probs:
-    """Mass (more - less)+ with a trace of it where both are equal but for rounding."""
-    close = (abs(more - less) <= FUZZY * np.maximum(more, less)) & (more > 0)
-    return np.where(close, np.maximum(mass, NEARLY_ZERO * more), mass)
-
-
-def _scaled(law: Probs) -> Probs:
-    return law / law.sum()
-
-
-def _floats(law: np.ndarray) -> Probs:
-    return law.astype(np.float64)

@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass
 
-import numpy as np
-
-from harness.arrays import Probs
 from harness.engine.defaults import judged_observables
 from harness.engine.exact import exact_single
 from harness.engine.examine import Examiner
 from harness.engine.facts import problems
-from harness.engine.observe import FULL_TRACE_UP_TO, Observable, single_position
+from harness.engine.observation import Geometry, observation
 from harness.errors import UnknownName
 from harness.laws.step import ExactStep
-from harness.laws.tables import LawTables, one_context
 from harness.protocols import Assignment, Rule, Sampler, SamplerFactory, Tally
 from harness.registry import did_you_mean
 from harness.rules import RULES
 from harness.samplers.rule import RuleSampler
 from harness.scenario.model import SamplerRef, Scenario, Suite
-from harness.tallies import FactoredTrace, OutputTally, TraceTally
 
 __all__ = ["Prepared", "prepare"]
-
-FAULTS_UP_TO = 32  # tokens: exact laws of all known faults are cheap below this
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,23 +43,21 @@ def prepare(scenario: Scenario, suite: Suite, samplers: Mapping[str, SamplerFact
     rule = RULES[scenario.rule] if scenario.rule is not None else None
     tokens = scenario.vocabulary or suite.vocabulary
     sampler = _sampler(scenario, rule, tokens, samplers)
-    step = exact_single(rule, scenario.laws) if rule else None
-    shows_trace = {"drafted", "n_accepted"} <= sampler.provides
-    observables = single_position(
+    geometry = Geometry(
         scenario.laws,
         tokens,
-        step,
-        judged_observables(scenario, rule),
-        shows_trace=shows_trace,
+        scenario.draft_length,
+        scenario.horizon,
+        shows_trace={"drafted", "n_accepted"} <= sampler.provides,
     )
-    with_faults = _with_faults(observables, scenario.laws)
+    observables, empty = observation(geometry, rule, judged_observables(scenario, rule))
     return Prepared(
         scenario,
         sampler,
-        step,
+        exact_single(rule, scenario.laws) if rule else None,
         tokens,
-        tuple(Examiner.of(observable) for observable in with_faults),
-        _empty_tally(scenario.laws.vocabulary, shows_trace=shows_trace),
+        tuple(Examiner.of(observable) for observable in observables),
+        empty,
         problems(scenario, tokens),
     )
 
@@ -89,32 +79,3 @@ def _sampler(
         )
     shape = scenario.laws, scenario.draft_length, scenario.horizon
     return samplers[named.name](Assignment(*shape, tokens, named.options))
-
-
-def _empty_tally(vocabulary: int, *, shows_trace: bool) -> Tally:
-    if not shows_trace:
-        return OutputTally.empty(vocabulary)
-    tally = TraceTally if vocabulary <= FULL_TRACE_UP_TO else FactoredTrace
-    return tally.empty(vocabulary)
-
-
-def _with_faults(observables: tuple[Observable, ...], laws: LawTables) -> tuple[Observable, ...]:
-    """The output observable bets on the exact laws of all known faults."""
-    if laws.vocabulary > FAULTS_UP_TO:
-        return observables
-    start = int(laws.contexts.starts[0])
-    p, q = (law[start].astype(np.float64) for law in (laws.target, laws.q))
-    known = _fault_laws(p.tobytes(), q.tobytes())
-    return tuple(replace(o, faults=known) if o.name == "output" else o for o in observables)
-
-
-@lru_cache(maxsize=64)
-def _fault_laws(p: bytes, q: bytes) -> Mapping[str, Probs]:
-    """Output laws of the known faults at one position, p and q as float64 bytes; without those
-    that p and q cannot tell from p.
-    """
-    laws = one_context(np.frombuffer(p), np.frombuffer(q))
-    faults = (name for name in RULES if RULES[name].discrete and not RULES[name].lossless)
-    steps = {name: exact_single(RULES[name], laws) for name in faults}
-    outputs = {name: step.output for name, step in steps.items() if step is not None}
-    return {name: law for name, law in outputs.items() if (law != laws.target[0]).any()}

@@ -115,8 +115,9 @@ class ScenarioResult:
     cpu_seconds: float = 0.0
 
     def observable(self, name: str) -> ObservableResult | None:
-        """The result of one observable, None where the scenario does not have it."""
-        return next((o for o in self.observables if o.observable == name), None)
+        """The result of one observable, of the first prompt where there are several; or None."""
+        named = (o for o in self.observables if o.observable.split(" [")[0] == name)
+        return next(named, None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ __all__ = ["OBSERVABLES", "Expectation", "Facts", "SamplerRef", "Scenario", "Sui
 
 Expectation: TypeAlias = Literal["matches", "differs"]
 
-OBSERVABLES = ("output", "joint", "trace", "acceptance", "committed_length")
+OBSERVABLES = ("output", "joint", "trace", "acceptance", "committed_length", "dependence")
 
 
 @dataclass(frozen=True, slots=True)
