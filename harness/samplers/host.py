@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from harness.errors import HarnessError
+from harness.errors import HarnessError, SamplerFailure
 from harness.laws.tables import Contexts, LawTables
 from harness.protocols import Assignment
 from harness.samplers.block import Block, LawRows
@@ -97,8 +97,10 @@ def _exactly(incoming: BinaryIO, size: int) -> bytes:
 
 
 def _plain(answer: Any) -> np.ndarray:  # noqa: ANN401 (whatever their function returned)
-    """An array that the protocol carries; what is none becomes an empty one, which is refused."""
+    """An array that the protocol carries. Raises SamplerFailure for another."""
     found = np.asarray(answer)
     if found.dtype.kind in "iu":
         return found.astype(np.int64)
-    return found.astype(np.float64) if found.dtype.kind == "f" else np.zeros(0, np.int8)
+    if found.dtype.kind == "f":
+        return found.astype(np.float64)
+    raise SamplerFailure(f"returned dtype {found.dtype}, not integers")
