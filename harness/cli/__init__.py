@@ -28,6 +28,7 @@ COMMANDS = {
         "What speculation saves in theory: a model, not a measurement.",
     ),
     "compare": ("harness.cli.compare:compare", "What changed between two runs."),
+    "init": ("harness.cli.init:init", "Write a commented starter suite and a pytest example."),
     "bench": (
         "harness.cli.bench:bench",
         "Measure trials against the cost of their random numbers.",
