@@ -34,6 +34,8 @@ def print_result(result: SuiteResult, folder: Path) -> None:
     for scenario in result.scenarios:
         table.add_row(*_row(scenario))
     console.print(table)
+    for scope in dict.fromkeys(scenario.scope for scenario in result.scenarios):
+        console.print(f"looked at: {scope}", highlight=False)
     console.print(f"{setting(result)}; {_speed(result)}", highlight=False)
     console.print(f"results in {escape(str(folder))}\n", highlight=False, soft_wrap=True)
 

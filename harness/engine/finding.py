@@ -9,7 +9,7 @@ from harness.checks import Certificate
 from harness.engine.observe import Kind, Observable
 from harness.engine.result import Verdict
 
-__all__ = ["finding"]
+__all__ = ["finding", "scope"]
 
 
 def finding(
@@ -28,6 +28,14 @@ def finding(
     if verdict is Verdict.MATCHES:
         return f"TV at most {certificate.bound:.2g}{of}"
     return f"TV at most {certificate.bound:.2g}{of}, not yet {epsilon:g}"
+
+
+def scope(draft_length: int, horizon: int) -> str:
+    """Which tokens a verdict speaks of: a fault of the bonus token hides from a short horizon."""
+    seen = "the first token" if horizon == 1 else f"the first {horizon} tokens jointly"
+    if horizon > draft_length:
+        return f"{seen}, bonus token included"
+    return f"{seen}; the bonus token is not looked at"
 
 
 def _largest_deviation(observable: Observable, counts: Counts) -> str:

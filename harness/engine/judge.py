@@ -11,7 +11,7 @@ from harness.arrays import Counts
 from harness.checks import Certificate, certify, clopper_pearson
 from harness.engine.decide import adjusted, decide, family_adjusted, worst
 from harness.engine.examine import Examiner
-from harness.engine.finding import finding
+from harness.engine.finding import finding, scope
 from harness.engine.observe import Kind
 from harness.engine.prepare import Prepared
 from harness.engine.result import (
@@ -160,6 +160,7 @@ def _scenario(
         settings=scenario.settings,
         draft_length=scenario.draft_length,
         horizon=scenario.horizon,
+        scope=scope(scenario.draft_length, scenario.horizon),
         wall_seconds=outcome.wall_seconds,
         cpu_seconds=outcome.cpu_seconds,
     )

@@ -88,7 +88,8 @@ class Acceptance:
 
 @dataclass(frozen=True, slots=True)
 class ScenarioResult:
-    """One scenario's verdict: the worst over what it observes. `growth` holds (trials, TV, bound,
+    """One scenario's verdict: the worst over what it observes. `scope` says which tokens were looked
+    at, and whether the bonus token was among them. `growth` holds (trials, TV, bound,
     log E) at each look, for plots.
     """
 
@@ -111,6 +112,7 @@ class ScenarioResult:
     settings: Mapping[str, Any] = field(default_factory=dict)
     draft_length: int = 1
     horizon: int = 1
+    scope: str = ""
     wall_seconds: float = 0.0
     cpu_seconds: float = 0.0
 
