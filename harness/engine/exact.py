@@ -26,18 +26,24 @@ __all__ = ["ExactRounds", "RoundLaw", "exact_joint", "exact_kept_length", "exact
 ENUMERATED_UP_TO = 32  # tokens: above it a step has more cells than a trace is worth
 
 
-def exact_single(rule: Rule, laws: LawTables, *, context: int | None = None) -> ExactStep | None:
-    """Law of one drafted token and what comes of it, from `context` (default: the first prompt's).
+def exact_single(
+    rule: Rule, laws: LawTables, *, draft_length: int = 1, context: int | None = None
+) -> ExactStep | None:
+    """Law of a round's first drafted token and what comes of it.
 
-    Enumerated, with its trace, up to 32 tokens; above, as the rule states it. None where a rule is
-    not discrete and states nothing, and where it has no law because it would retry for ever.
+    From `context`, default the first prompt's. Enumerated, with its trace, up to 32 tokens; above,
+    as the rule states it. None where a rule is not discrete and states nothing; where it looks at
+    the whole block, of more than one token, and that cannot be enumerated; and where it has no law
+    because it would retry for ever.
     """
     start = int(laws.contexts.starts[0]) if context is None else context
     procedure = rule.prepare(laws)
+    if isinstance(procedure, StatesItsSteps):
+        draft_length = 1  # what comes later in the block does not matter
     try:
         if rule.discrete and laws.vocabulary <= ENUMERATED_UP_TO:
-            return ExactRounds(procedure, laws, 1).step(start)
-        if isinstance(procedure, StatesItsStep):
+            return ExactRounds(procedure, laws, draft_length).step(start)
+        if draft_length == 1 and isinstance(procedure, StatesItsStep):
             return procedure.step_law(start)
     except BadSetting:
         return None

@@ -9,7 +9,7 @@ import numpy as np
 from harness.arrays import Bits, Rows, Tokens
 from harness.laws.accounting import acceptance, residual
 from harness.laws.categorical import Coin, Law
-from harness.laws.step import ExactStep
+from harness.laws.step import ExactStep, RoundSteps
 from harness.laws.tables import Contexts, LawTables, at
 from harness.protocols import EVERYONE, Procedure, Source
 from harness.rules.active import ended, everything_kept, until_end
@@ -148,6 +148,9 @@ class PlayedTwice:
 
     def step_law(self, context: int) -> ExactStep:
         return self.exact.step_law(context)
+
+    def steps(self) -> RoundSteps:
+        return self.exact.steps()
 
 
 def _leaders(contexts: Rows) -> Rows:

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from harness.engine.exact import ExactRounds, exact_joint, exact_kept_length
+from harness.engine.exact import ExactRounds, exact_joint, exact_kept_length, exact_single
 from harness.errors import BadSetting
 from harness.laws.accounting import acceptance, overlap, positive_part, residual
 from harness.laws.contexts import markov_contexts, position_contexts
@@ -225,3 +225,20 @@ def test_steps_reach_where_enumeration_cannot():
     np.testing.assert_allclose(exact, promised, atol=1e-14)
     fault = exact_joint(RULES["stale-context"], laws, draft_length=16, horizon=4)
     assert abs(fault - promised).sum() / 2 > 0.1
+
+
+@pytest.mark.parametrize("name", DISCRETE)
+def test_the_first_step_of_a_longer_draft(name):
+    """Rules that look at the whole block have another first step; oracle: rounds of that length."""
+    laws, rule = tables(8, GEOMETRIES["markov"]), RULES[name]
+    expected = ExactRounds(rule.prepare(laws), laws, 2).step(0)
+    assert (exact_single(rule, laws, draft_length=2).trace == expected.trace).all()
+
+
+def test_a_block_seen_whole_has_no_stated_step_where_it_cannot_be_enumerated():
+    """At V = 50 a retried block of two has no law here, and a block of one has its closed form."""
+    laws = one_context(*np.random.default_rng(1).dirichlet(np.ones(50), size=2))
+    rule = RULES["retry-until-accepted"]
+    assert exact_single(rule, laws, draft_length=2) is None
+    kept = np.minimum(laws.p, laws.q)[0]
+    np.testing.assert_allclose(exact_single(rule, laws).output, kept / kept.sum(), atol=1e-15)
