@@ -22,14 +22,14 @@ def joint_of_steps(steps: RoundSteps, draft_length: int, horizon: int, start: in
     """
     vocabulary = steps.kept.shape[1]
     joint_size(vocabulary, horizon)
-    runs = [steps.kept.dtype.type(1) if steps.kept.dtype != object else 1, *[0] * draft_length]
-    mass = [np.full(1, run, steps.kept.dtype) for run in runs]  # by length of the kept run
+    mass = [np.zeros(1, steps.kept.dtype) for _ in range(draft_length + 1)]  # by kept run
+    mass[0] += 1
     here = [steps.restart[[start]] for _ in mass]
     over = np.zeros(1, bool)
     for _ in range(horizon):
         mass, here = _one_token_on(steps, mass, here, over)
         over = (over[:, None] | (np.arange(vocabulary) == steps.contexts.end)).ravel()
-    return np.asarray(sum(mass))
+    return _total(mass)
 
 
 def _one_token_on(
@@ -41,9 +41,13 @@ def _one_token_on(
     stops = _spread(full[0], steps.bonus[full[1]], over)
     for m, c in verified:
         stops = stops + _spread(m, steps.replacement[c], over)
-    ended = _ended(sum(mass), over, steps)
+    ended = _ended(_total(mass), over, steps)
     following = [steps.contexts.successor[c].ravel() for c in here]
     return [stops + ended, *kept], [steps.restart[following[0]], *following[:-1]]
+
+
+def _total(mass: list[Exact]) -> Exact:
+    return sum(mass[1:], mass[0])
 
 
 def _spread(mass: Exact, rows: Exact, over: Bits) -> Exact:
