@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
 from harness.arrays import Floats
-from harness.engine.result import ScenarioResult, SuiteResult, Verdict
+from harness.engine.result import ObservableResult, ScenarioResult, SuiteResult, Verdict
 from harness.plots.labels import compact, number
 from harness.plots.page import BLUE, INK, RED, log_axis, new_page, panel, titles
-from harness.plots.wording import headline, levels, named
+from harness.plots.wording import finding, levels, named
 
 __all__ = ["convergence"]
 
@@ -21,13 +21,14 @@ LINEAR_UP_TO = 5  # thresholds; where ln E goes beyond, its axis is logarithmic
 
 
 def convergence(result: SuiteResult, scenario: ScenarioResult) -> Figure | None:
-    """TV, bound and ln E at every look; None where nothing was drawn."""
-    if not scenario.growth:
+    """TV, bound and ln E of the first observable at every look; None where nothing was drawn."""
+    if not scenario.growth or not scenario.observables:
         return None
+    seen = scenario.observables[0]
     trials, tv, bound, log_e = np.array(scenario.growth, dtype=np.float64).T
     threshold = math.log(1 / result.alpha)
     figure = new_page(3.45)
-    titles(figure, _finding(scenario, threshold), _details(scenario))
+    titles(figure, _finding(scenario, seen, threshold), _details(scenario, seen))
     _distance(panel(figure, 0.75, 0.5, 2.75, 1.9), trials, tv, bound, scenario.epsilon)
     _evidence(panel(figure, 4.95, 0.5, 2.25, 1.9), trials, log_e, threshold)
     return figure
@@ -101,18 +102,17 @@ def _name(axes: Axes, trials: Floats, values: Floats, name: str, style: tuple[st
     )  # fmt: skip
 
 
-def _finding(scenario: ScenarioResult, threshold: float) -> str:
-    if scenario.verdict == Verdict.DIFFERS:
+def _finding(scenario: ScenarioResult, seen: ObservableResult, threshold: float) -> str:
+    if seen.verdict == Verdict.DIFFERS:
         crossed = [look for look in scenario.growth if look[3] >= threshold]
         if crossed:
             return f"differs: the evidence suffices after {number(crossed[0][0])} trials"
-    if scenario.verdict == Verdict.MATCHES:
+    if seen.verdict == Verdict.MATCHES:
         proved = [look for look in scenario.growth if look[2] <= scenario.epsilon]
         if proved:
             return f"matches: the bound is within epsilon after {number(proved[0][0])} trials"
-    return f"{scenario.verdict}: {scenario.reason}"
+    return finding(scenario, seen)
 
 
-def _details(scenario: ScenarioResult) -> str:
-    seen = headline(scenario)
-    return f"{named(scenario)}; {levels(scenario, seen)}." if seen else f"{named(scenario)}."
+def _details(scenario: ScenarioResult, seen: ObservableResult) -> str:
+    return f"{named(scenario)}: {seen.observable} law. {levels(scenario, seen)}."

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from scipy.stats import beta
 
-from harness.arrays import Bits, Counts, Floats, Probs
+from harness.arrays import Bits, Counts, Floats, Probs, Rows
 
 __all__ = ["Ratios", "clopper_pearson", "ratios"]
 
@@ -27,6 +28,10 @@ class Ratios:
     def off(self) -> Bits:
         """Cells whose interval leaves out 1."""
         return (self.low > 1.0) | (self.high < 1.0)
+
+    def at(self, cells: Rows) -> Self:
+        """Those of some cells; their intervals still hold together with all the others."""
+        return type(self)(self.seen[cells], self.low[cells], self.high[cells])
 
 
 def clopper_pearson(counts: Counts, trials: int, error: float) -> tuple[Floats, Floats]:

@@ -40,7 +40,7 @@ NAMED = 4  # cells off by themselves that are named
 def ranked(result: SuiteResult, scenario: ScenarioResult, seen: ObservableResult) -> Figure:
     """The page of a law of many cells."""
     figure = new_page(4.2)
-    titles(figure, finding(scenario, seen), details(result, scenario, seen, len(seen.target)))
+    titles(figure, finding(scenario, seen), details(result, scenario, seen))
     worst = _off_by_themselves(scenario, seen, result.delta)
     left = panel(figure, 0.85, 0.5, 3.55, 2.7)
     order, edges, places = _by_rank(seen.target)

@@ -18,9 +18,9 @@ __all__ = [
 
 
 def headline(scenario: ScenarioResult) -> ObservableResult | None:
-    """The observable that speaks for a scenario: its output law, else the first one judged."""
+    """The observable that speaks for a scenario: its output law where judged, else the first so."""
     judged = [o for o in scenario.observables if o.judged] or list(scenario.observables)
-    return scenario.observable("output") or next(iter(judged), None)
+    return next((o for o in judged if o.observable == "output"), next(iter(judged), None))
 
 
 def finding(scenario: ScenarioResult, seen: ObservableResult) -> str:
@@ -49,12 +49,13 @@ def cell_name(scenario: ScenarioResult, seen: ObservableResult, index: int) -> s
     return shown_token(name) if seen.observable == "output" else short(shown(name), 22)
 
 
-def details(result: SuiteResult, scenario: ScenarioResult, seen: ObservableResult, n: int) -> str:
+def details(
+    result: SuiteResult, scenario: ScenarioResult, seen: ObservableResult, cut: str = ""
+) -> str:
     """Which law of which scenario, the distances, and what the intervals are."""
     where = f"{named(scenario)}: {seen.observable} law"
     if not seen.trials:
         return f"{where}, nothing was drawn."
-    cut = f", first {n} of {number(len(seen.target))} cells" if n < len(seen.target) else ""
     sure = f"Clopper-Pearson intervals, together at 1 - {result.delta:g}"
     return f"{where}, {number(seen.trials)} trials{cut}. {levels(scenario, seen)}. {sure}."
 

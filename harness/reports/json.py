@@ -54,6 +54,7 @@ def document(result: SuiteResult) -> dict[str, Json]:
 
 def _scenario(scenario: ScenarioResult) -> dict[str, Json]:
     main = headline(scenario)
+    output = scenario.observable("output") or main
     return {
         "name": scenario.name,
         "sampler": scenario.sampler,
@@ -72,7 +73,7 @@ def _scenario(scenario: ScenarioResult) -> dict[str, Json]:
         "epsilon": scenario.epsilon,
         "log_e": main and main.log_e,
         "acceptance": scenario.acceptance and _acceptance(scenario.acceptance),
-        "law": main and _law(main),
+        "law": output and _law(output),
         "observables": [_observable(o) for o in scenario.observables],
         "checks": [check for o in scenario.observables for check in _checks(o)],
         "facts": scenario.facts,

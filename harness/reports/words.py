@@ -37,9 +37,9 @@ def outcome(result: SuiteResult) -> str:
 
 
 def headline(scenario: ScenarioResult) -> ObservableResult | None:
-    """The observable that speaks for a scenario: its output law, else the first one judged."""
+    """The observable that speaks for a scenario: its output law where judged, else the first so."""
     judged = [o for o in scenario.observables if o.judged] or list(scenario.observables)
-    return scenario.observable("output") or next(iter(judged), None)
+    return next((o for o in judged if o.observable == "output"), next(iter(judged), None))
 
 
 def number(value: float | None) -> str:

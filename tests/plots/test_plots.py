@@ -255,6 +255,34 @@ def test_the_observable_that_decided_has_its_page(made, every_kind):
     assert PLOTS["decisive"](every_kind, every_kind.scenarios[1]) is None
 
 
+def test_of_a_large_trace_the_worst_cells_are_shown(made, every_kind):
+    """16 of 72 cells, the impossible ones first of all (oracle: counts made by hand)."""
+    target = np.full(72, 1 / 70)
+    target[[5, 60]] = 0.0
+    counts = np.full(72, 1000)
+    counts[60] = 7
+    counts[5] = 0
+    seen = dataclasses.replace(
+        every_kind.scenarios[0].observables[0], observable="trace", target=target, exact=None,
+        cells=tuple(f"cell-{i}" for i in range(72)), counts=counts, verdict=Verdict.DIFFERS,
+    )  # fmt: skip
+    scenario = dataclasses.replace(every_kind.scenarios[0], observables=(seen,))
+    figure = PLOTS["law"](made.suite([scenario]), scenario)
+    assert says(figure, "16 of 72 cells")
+    assert says(figure, "cell-60")
+    assert says(figure, "seen 7 times, target 0")
+
+
+def test_an_output_that_is_not_judged_does_not_speak(every_kind):
+    """Where only the trace is judged, the trace is the headline (oracle: the flags)."""
+    output = dataclasses.replace(every_kind.scenarios[0].observables[0], judged=False)
+    trace = dataclasses.replace(every_kind.scenarios[1].observables[0], observable="trace")
+    scenario = dataclasses.replace(every_kind.scenarios[0], observables=(output, trace))
+    assert says(PLOTS["law"](every_kind, scenario), "trace law")
+    assert PLOTS["decisive"](every_kind, scenario) is None
+    assert says(PLOTS["convergence"](every_kind, scenario), "output law")
+
+
 def test_bounds_of_coarser_laws_are_named(made, every_kind):
     """A bound that is not of the whole law says of which (oracle: the result's words)."""
     coarse = "top 256 tokens and the rest"

@@ -212,3 +212,26 @@ def test_html_speaks_of_every_scenario_and_its_levels(every_kind):
         assert scenario.name in text
     for words in ("smallest detectable TV", "alpha 1e-06", "delta 1e-06", "32768", "17/20"):
         assert words in text
+
+
+def test_a_scenario_speaks_through_what_is_judged(every_kind):
+    """Its TV is the trace's where only the trace is judged; `law` stays the output's."""
+    output = dataclasses.replace(every_kind.scenarios[0].observables[0], judged=False)
+    trace = dataclasses.replace(every_kind.scenarios[1].observables[0], observable="trace")
+    scenario = dataclasses.replace(every_kind.scenarios[0], observables=(output, trace))
+    result = dataclasses.replace(every_kind, scenarios=(scenario,))
+    found = plain_json(REPORTS["json"](result))["scenarios"][0]
+    assert (found["observable"], found["tv"]) == ("trace", trace.tv)
+    assert found["law"]["counts"] == output.counts.tolist()
+
+
+@pytest.mark.parametrize("name", list(REPORTS))
+def test_large_laws_need_no_labels(every_kind, name):
+    """Results label no more than 4,096 cells (oracle: the report of the same law with labels)."""
+    scenario = every_kind.scenarios[5]
+    bare = dataclasses.replace(scenario.observables[0], cells=())
+    with_labels, without = (
+        REPORTS[name](dataclasses.replace(every_kind, scenarios=(s,)))
+        for s in (scenario, dataclasses.replace(scenario, observables=(bare,)))
+    )
+    assert with_labels == without
