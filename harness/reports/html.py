@@ -17,6 +17,7 @@ from harness.reports.words import (
     headline,
     number,
     outcome,
+    prose,
     setting,
     visible,
 )
@@ -49,7 +50,12 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"visible": visible, "number": number, "headline": headline}
+    environment.filters |= {
+        "visible": visible,
+        "number": number,
+        "headline": headline,
+        "prose": prose,
+    }
     return environment
 
 

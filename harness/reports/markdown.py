@@ -13,6 +13,7 @@ from harness.reports.words import (
     headline,
     number,
     outcome,
+    prose,
     setting,
     visible,
 )
@@ -33,7 +34,7 @@ def render(result: SuiteResult, _pictures: Mapping[str, bytes] = NO_PICTURES, /)
     """The report as Markdown text, safe against names that hold markup."""
     parts = (
         f"# {_cell(result.suite)}: {outcome(result)}",
-        _cell(result.description),
+        _cell(prose(result.description)),
         f"Started {result.started}; {setting(result)}.",
         _table(SCENARIOS, (_scenario_row(s) for s in result.scenarios)),
         "## Every observable",

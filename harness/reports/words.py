@@ -9,7 +9,7 @@ from typing import Final
 
 from harness.engine.result import ObservableResult, ScenarioResult, SuiteResult
 
-__all__ = ["CAVEATS", "NO_PICTURES", "headline", "number", "outcome", "setting", "visible"]
+__all__ = ["CAVEATS", "NO_PICTURES", "headline", "number", "outcome", "prose", "setting", "visible"]
 
 NO_PICTURES: Final[Mapping[str, bytes]] = MappingProxyType({})
 
@@ -59,6 +59,11 @@ def setting(result: SuiteResult) -> str:
 def visible(text: str) -> str:
     """The text with controls, lone surrogates and invisible characters written as escapes."""
     return "".join(c if c.isprintable() else _escape(c) for c in text)
+
+
+def prose(text: str) -> str:
+    """Text that a person wrote, on one line: line ends of a file are spaces, not escapes."""
+    return visible(" ".join(text.split()))
 
 
 def _escape(character: str) -> str:

@@ -235,3 +235,10 @@ def test_large_laws_need_no_labels(every_kind, name):
         for s in (scenario, dataclasses.replace(scenario, observables=(bare,)))
     )
     assert with_labels == without
+
+
+@pytest.mark.parametrize("name", ["markdown", "html"])
+def test_descriptions_of_several_lines_read_as_prose(every_kind, name):
+    """A folded text of a file shows no escapes (oracle: the sentence in one piece)."""
+    result = dataclasses.replace(every_kind, description="First line\n  and the second.\n")
+    assert "First line and the second." in REPORTS[name](result)
