@@ -181,9 +181,11 @@ def _later_positions(geometry: Geometry, judged: frozenset[str], start: int) -> 
         return
     judging = "trace" in judged
     for position in range(1, min(k, geometry.horizon)):
+        if not rounds.is_reached(position, laws, start):
+            return  # greedy p and q that disagree keep nothing
         step = rounds.step_at(position, laws, geometry.tokens, start=start, judged=judging)
         yield (step,), PositionTally.empty(position, laws.contexts, start, k)
-    if geometry.sees_bonus:
+    if geometry.sees_bonus and rounds.is_reached(k, laws, start):
         last = rounds.bonus(k, laws, geometry.tokens, start=start, judged=judging)
         yield (last,), PositionTally.empty(k, laws.contexts, start, k)
 

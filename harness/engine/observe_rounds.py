@@ -13,7 +13,7 @@ from harness.laws.accounting import accepted_mass
 from harness.laws.joint import joint_law, tokens_of_cells
 from harness.laws.tables import LawTables
 
-__all__ = ["bonus", "committed_length", "grouped_joint", "joint", "step_at"]
+__all__ = ["bonus", "committed_length", "grouped_joint", "is_reached", "joint", "step_at"]
 
 Label = Callable[[int], str]
 
@@ -76,6 +76,11 @@ def committed_length(promised: Exact, exact: Exact | None, *, judged: bool) -> O
         lambda kept: f"{kept + 1} committed",
         exact=None if exact is None else _floats(exact),
     )
+
+
+def is_reached(position: int, laws: LawTables, start: int) -> bool:
+    """Whether the first round of the token rule ever keeps `position` drafted tokens."""
+    return bool(_reach(laws, position, start).any())
 
 
 def step_at(
