@@ -18,9 +18,13 @@ from harness.engine.plan import Chunk, chunks_of
 from harness.engine.prepare import Prepared
 from harness.engine.sequence import Drawn
 from harness.protocols import Tally
+from harness.samplers.rule import RuleSampler
+from harness.samplers.verifier import VerifierSampler
 from harness.trials import TrialBatch
 
 __all__ = ["Offender", "first_offender"]
+
+REPEATABLE = (RuleSampler, VerifierSampler)  # the same trials for the same stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +44,10 @@ def first_offender(
 ) -> Offender | None:
     """The first impossible draw of a run, None where there is none.
 
-    Draws again the trials between two marks at most. None too for samplers that take no more than
-    one caller: what they do may not be had a second time.
+    Draws again the trials between two marks at most. None too for recordings and for engines of
+    others: what they did cannot be had a second time.
     """
-    if not prepared.sampler.concurrent or not (observable.target == 0.0).any():
+    if not isinstance(prepared.sampler, REPEATABLE) or not (observable.target == 0.0).any():
         return None
     task = ChunkTask(prepared.sampler, prepared.empty, seed, prepared.scenario.name)
     for before, batch in _drawn_again(task, observable, drawn):
@@ -82,8 +86,9 @@ def _first_row(batch: TrialBatch, offends: Callable[[TrialBatch], bool]) -> int:
 
 
 def _rows(batch: TrialBatch, first: int, last: int) -> TrialBatch:
-    columns = (getattr(batch, name) for name in TrialBatch.__slots__)
-    return TrialBatch(*(None if c is None else c[first:last] for c in columns))
+    part = slice(first, last)
+    optional = (batch.drafted, batch.n_accepted, batch.prompts)
+    return TrialBatch(batch.tokens[part], *(None if c is None else c[part] for c in optional))
 
 
 def _offends(observable: Observable, tally: Tally) -> bool:
