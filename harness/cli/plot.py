@@ -13,7 +13,7 @@ __all__ = ["plot"]
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Default: RUN/plots.")
 def plot(run: Path, out: Path | None) -> None:
-    """Draw the plots of the results folder RUN again, without drawing a single trial."""
+    """Draw all plots of the results folder RUN, as PNG and SVG, without drawing a single trial."""
     from harness.plots import plot_suite
     from harness.store.folder import load
 

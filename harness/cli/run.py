@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
+MANY = 20  # scenarios; beyond it a run draws the laws alone, and `plot` draws the rest
+PLOTS_OF_MANY = ("law", "decisive")
+
 
 @click.command()
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
@@ -72,7 +75,10 @@ def run(
 
 
 def _written(result: SuiteResult, out: Path, *, plots: bool) -> Path:
-    """The results folder of a run; plots and the page that shows them come after the numbers."""
+    """The results folder of a run; plots and the page that shows them come after the numbers.
+
+    `specharness plot` draws more of them, and as SVG too.
+    """
     from harness.reports import REPORTS, run_files
     from harness.store.folder import add, pictures, save
 
@@ -80,7 +86,8 @@ def _written(result: SuiteResult, out: Path, *, plots: bool) -> Path:
     if plots:
         from harness.plots import plot_suite
 
-        plot_suite(result, folder / "plots")
+        names = PLOTS_OF_MANY if len(result.scenarios) > MANY else None
+        plot_suite(result, folder / "plots", names=names, kinds=("png",))
     add(folder, "report.html", REPORTS["html"](result, pictures(folder)))
     return folder
 
