@@ -20,6 +20,7 @@ COMMANDS = {
     ),
     "validate": ("harness.cli.validate:validate", "Check scenario files; run nothing."),
     "law": ("harness.cli.law:law", "Print the exact accounting and the exact law of each rule."),
+    "plan": ("harness.cli.plan:plan", "Trials needed: to certify, and to catch each control."),
     "plot": ("harness.cli.plot:plot", "Draw the plots of a finished run again."),
     "report": ("harness.cli.report:report", "Report a finished run in another format."),
     "catalog": ("harness.cli.catalog:catalog", "List rules, checks, policies and reports."),
@@ -30,6 +31,10 @@ COMMANDS = {
     "compare": ("harness.cli.compare:compare", "What changed between two runs."),
     "explain": ("harness.cli.explain:explain", "Where a scenario differs, and which known fault fits."),
     "init": ("harness.cli.init:init", "Write a commented starter suite and a pytest example."),
+    "selfcheck": (
+        "harness.cli.selfcheck:selfcheck",
+        "Prove the harness's own false-alarm rate and power on this machine.",
+    ),
     "bench": (
         "harness.cli.bench:bench",
         "Measure trials against the cost of their random numbers.",
