@@ -49,7 +49,8 @@ def _print_scenario(console: Console, suite: Suite, scenario: Scenario, shown: s
     laws = scenario.exact_laws or scenario.laws
     tokens = scenario.vocabulary or suite.vocabulary
     rule = RULES[scenario.rule] if scenario.rule else None
-    account = accounting(laws, exact_single(rule, laws) if rule else None)
+    k = scenario.draft_length
+    account = accounting(laws, exact_single(rule, laws, draft_length=k) if rule else None)
     address = account.p.astype(float).tobytes() + account.q.astype(float).tobytes()
     if address not in shown:
         shown.add(address)

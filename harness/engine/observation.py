@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from harness.arrays import Counts, Rows
-from harness.checks import PitTable, coarse_grainings, pair_tallies
+from harness.checks import PitTable, pair_tallies
+from harness.checks.coarse import ratio_bins
 from harness.checks.dependence import AXES, LAGS
 from harness.engine import observe_rounds as rounds
 from harness.engine.exact import exact_joint, exact_kept_length, exact_single
@@ -37,7 +38,7 @@ __all__ = ["Geometry", "observation"]
 Observed = tuple[tuple[Observable, ...], Tally]
 
 MOST_STEP_CELLS = 20_000  # contexts * V * (V + 1) of a position; beyond it they are not told apart
-GROUPS = 8  # of equal target mass in order of q/p, where single tokens are too many
+GROUPS = 8, 4, 3, 2  # of equal target mass in order of q/p, where single tokens are too many
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +56,9 @@ class Geometry:
         return self.horizon > self.draft_length
 
     @property
-    def positional(self) -> bool:
-        """Whether the context is the position alone, whatever the tokens were."""
-        successor = self.laws.contexts.successor
-        return bool((successor == successor[:, :1]).all())
+    def fits_joint(self) -> bool:
+        """Whether every sequence can be a cell of the joint law."""
+        return self.laws.vocabulary**self.horizon <= MOST_JOINT_CELLS
 
 
 def observation(
@@ -98,7 +98,7 @@ def _of_prompt(
     geometry: Geometry, rule: Rule | None, judged: frozenset[str], start: int
 ) -> Iterator[Observed]:
     yield _first_position(geometry, rule, judged, start)
-    if geometry.horizon > 1:
+    if geometry.horizon > 1 and ("joint" in judged or geometry.fits_joint):
         yield _joint(geometry, rule, judged, start)
     if geometry.shows_trace and geometry.draft_length > 1:
         yield _length(geometry, rule, judged, start)
@@ -109,7 +109,11 @@ def _first_position(
     geometry: Geometry, rule: Rule | None, judged: frozenset[str], start: int
 ) -> Observed:
     laws, vocabulary = geometry.laws, geometry.laws.vocabulary
-    step = exact_single(rule, laws, context=start) if rule else None
+    step = (
+        exact_single(rule, laws, draft_length=geometry.draft_length, context=start)
+        if rule
+        else None
+    )
     observables = single_position(
         laws, geometry.tokens, step, judged, start=start, shows_trace=geometry.shows_trace
     )
@@ -126,7 +130,7 @@ def _joint(geometry: Geometry, rule: Rule | None, judged: frozenset[str], start:
     are positions.
     """
     laws, horizon, counts = geometry.laws, geometry.horizon, "joint" in judged
-    if laws.vocabulary**horizon > MOST_JOINT_CELLS and geometry.positional:
+    if not geometry.fits_joint and laws.contexts.positional:
         return _grouped(geometry, start, counts)
     joint_size(laws.vocabulary, horizon)
     shape = {"draft_length": geometry.draft_length, "horizon": horizon, "start": start}
@@ -152,14 +156,16 @@ def _grouped(geometry: Geometry, start: int, judged: bool) -> Observed:
 
 
 def _groups(laws: LawTables, context: int, horizon: int) -> Rows:
-    """Group of every token: bins of equal target mass by q/p, as many as the joint law can hold."""
-    wanted = [b for b in (GROUPS, 4, 2) if b**horizon <= MOST_JOINT_CELLS]
-    names = {f"{bins} " for bins in wanted}
+    """Group of every token: bins of equal target mass by q/p, as many as the joint law can hold.
+
+    Tokens that can not be drawn are a group of their own where there is room for one.
+    """
     p, q = (law[context].astype(np.float64) for law in (laws.target, laws.q))
-    bins = [part for part in coarse_grainings(p, q) if "bins" in part.name]
-    fitting = [part for part in bins if any(part.name.startswith(name) for name in names)]
-    finest = max(fitting, key=lambda part: part.cells, default=None)
-    return np.zeros(len(p), np.intp) if finest is None else finest.labels
+    groups = max((b for b in GROUPS if b**horizon <= MOST_JOINT_CELLS), default=1)
+    labels = ratio_bins(p, q, groups)
+    if (p == 0.0).any() and (labels.max() + 2) ** horizon <= MOST_JOINT_CELLS:
+        return np.where(p > 0.0, labels, labels.max() + 1)
+    return labels
 
 
 def _length(geometry: Geometry, rule: Rule | None, judged: frozenset[str], start: int) -> Observed:

@@ -54,7 +54,7 @@ def prepare(scenario: Scenario, suite: Suite, samplers: Mapping[str, SamplerFact
     return Prepared(
         scenario,
         sampler,
-        exact_single(rule, scenario.laws) if rule else None,
+        exact_single(rule, scenario.laws, draft_length=scenario.draft_length) if rule else None,
         tokens,
         tuple(Examiner.of(observable) for observable in observables),
         empty,

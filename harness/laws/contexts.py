@@ -16,6 +16,8 @@ from harness.laws.tables import Contexts, LawTables
 
 __all__ = [
     "MOST_CELLS",
+    "check_memory",
+    "fixed_contexts",
     "markov_contexts",
     "markov_rows",
     "over_prompts",
@@ -24,6 +26,20 @@ __all__ = [
 ]
 
 MOST_CELLS = 2**24  # probabilities a table: 128 MiB, about a gigabyte with what a rule prepares
+
+
+def check_memory(vocabulary: int, contexts: int, what: str) -> None:
+    """Raises BadSetting for tables of more than 2**24 probabilities; `what` names them."""
+    if contexts * vocabulary > MOST_CELLS:
+        raise BadSetting(
+            f"{what} over {vocabulary:,} tokens takes {contexts:,} rows of laws, more than the "
+            f"{MOST_CELLS:,} probabilities a table may hold; lower the order, rows or vocabulary"
+        )
+
+
+def fixed_contexts(vocabulary: int, prompts: int = 1, *, end: int | None = None) -> Contexts:
+    """One context, whatever the prefix."""
+    return Contexts(np.zeros(prompts, np.intp), np.zeros((1, vocabulary), np.intp), end)
 
 
 def markov_contexts(
@@ -39,7 +55,7 @@ def markov_contexts(
     empty prefix, 1 + x the prefix x. A trial starts from the last tokens of its prompt. Raises
     BadSetting where the tables would hold more than 2**24 probabilities.
     """
-    _check_memory(vocabulary, _strings(vocabulary, order), f"order {order}")
+    check_memory(vocabulary, _strings(vocabulary, order), f"order {order}")
     starts = [_named(prompt[max(0, len(prompt) - order) :], vocabulary) for prompt in prompts]
     return Contexts(np.array(starts, np.intp), _appended(vocabulary, order), end)
 
@@ -56,12 +72,14 @@ def markov_rows(initial: Sequence[Exact], transition: Exact) -> Exact:
     return np.concatenate([_level(law, length, vocabulary) for length, law in enumerate(levels)])
 
 
-def position_contexts(vocabulary: int, positions: int, *, end: int | None = None) -> Contexts:
-    """Contexts that are the number of tokens so far; the last one stays."""
-    _check_memory(vocabulary, positions, f"{positions} rows")
+def position_contexts(
+    vocabulary: int, positions: int, *, prompts: int = 1, end: int | None = None
+) -> Contexts:
+    """Contexts that are the number of tokens since the prompt; the last one stays."""
+    check_memory(vocabulary, positions, f"{positions} rows")
     following = np.minimum(np.arange(positions) + 1, positions - 1)
     successor = np.broadcast_to(following[:, None], (positions, vocabulary))
-    return Contexts(np.zeros(1, np.intp), np.ascontiguousarray(successor), end)
+    return Contexts(np.zeros(prompts, np.intp), np.ascontiguousarray(successor), end)
 
 
 def position_rows(rows: Exact, positions: int) -> Exact:
@@ -79,7 +97,7 @@ def over_prompts(strata: Sequence[LawTables]) -> LawTables:
         raise BadSetting("prompts differ in vocabulary; give all their laws over the same tokens")
     if any(laws.contexts.end != first.contexts.end for laws in strata):
         raise BadSetting("prompts differ in their end token; give all of them the same one")
-    _check_memory(first.vocabulary, sum(sizes), f"{len(strata)} prompts")
+    check_memory(first.vocabulary, sum(sizes), f"{len(strata)} prompts")
     shifts = np.cumsum([0, *sizes[:-1]])
     starts = [laws.contexts.starts + shift for laws, shift in zip(strata, shifts, strict=True)]
     after = [laws.contexts.successor + shift for laws, shift in zip(strata, shifts, strict=True)]
@@ -124,11 +142,3 @@ def _level(law: Exact, length: int, vocabulary: int) -> Exact:
             f"give {' x '.join(['V'] * (length + 1))} probabilities, V = {vocabulary}"
         )
     return np.tile(known, (repeats, 1))
-
-
-def _check_memory(vocabulary: int, contexts: int, what: str) -> None:
-    if contexts * vocabulary > MOST_CELLS:
-        raise BadSetting(
-            f"{what} over {vocabulary} tokens takes {contexts:,} rows of laws, more than the "
-            f"{MOST_CELLS:,} probabilities a table may hold; lower the order, rows or vocabulary"
-        )

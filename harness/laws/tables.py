@@ -31,6 +31,11 @@ class Contexts:
     def __len__(self) -> int:
         return len(self.successor)
 
+    @property
+    def positional(self) -> bool:
+        """Whether a context is the position alone, whatever the tokens were."""
+        return self.end is None and bool((self.successor == self.successor[:, :1]).all())
+
     def begin(self, prompts: Rows) -> Rows:
         """Contexts (n,) in which the trials of `prompts` (n,) begin."""
         if len(self.successor) == 1:

@@ -9,18 +9,17 @@ from fractions import Fraction
 import numpy as np
 
 from harness.laws import made
-from harness.laws.policy import softmax
-from harness.scenario.chains import (
-    Chain,
-    fixed,
-    markov,
+from harness.laws.contexts import (
+    check_memory,
+    fixed_contexts,
     markov_contexts,
-    positions,
-    refuse_large,
+    position_contexts,
 )
-from harness.scenario.law_shape import GenerateShape, LawShape, MarkovShape
+from harness.laws.policy import softmax
+from harness.scenario.chains import Chain
+from harness.scenario.law_shape import GenerateShape, LawShape, MarkovShape, RowsShape
 from harness.scenario.nested import array_of, check_length, laws_by_prefix, one_law
-from harness.scenario.places import Place, translated
+from harness.scenario.places import Place, shaped, translated
 
 __all__ = ["Frame", "base", "law_words"]
 
@@ -56,6 +55,8 @@ def law_words(law: LawShape) -> str:
     if law.markov is not None:
         made_by = f", {_generated_words(law.markov.generate)}" if law.markov.generate else ""
         return f"markov of order {law.markov.order}{made_by}"
+    if isinstance(law.rows, dict):
+        return f"rows, {_generated_words(RowsShape(**law.rows).generate)}"
     return law.source or "none"
 
 
@@ -65,7 +66,7 @@ def _generated_words(generate: GenerateShape) -> str:
 
 
 def _stated(frame: Frame, law: LawShape, place: Place) -> Chain:
-    contexts = fixed(frame.size, len(frame.prompts))
+    contexts = fixed_contexts(frame.size, len(frame.prompts))
     if law.probs is not None:
         check_length(place / "probs", frame.size)
         return Chain(array_of([law.probs]), contexts)
@@ -76,7 +77,7 @@ def _stated(frame: Frame, law: LawShape, place: Place) -> Chain:
 
 
 def _generated(frame: Frame, generate: GenerateShape, place: Place, target: Chain | None) -> Chain:
-    contexts = fixed(frame.size, len(frame.prompts))
+    contexts = fixed_contexts(frame.size, len(frame.prompts))
     if generate.near_target is None:
         return Chain(_made(frame, generate, place, 1), contexts)
     if target is None:
@@ -90,11 +91,13 @@ def _generated(frame: Frame, generate: GenerateShape, place: Place, target: Chai
 
 def _made(frame: Frame, generate: GenerateShape, place: Place, rows: int) -> np.ndarray:
     with translated(place):
-        refuse_large(rows, frame.size)
+        check_memory(frame.size, rows, f"{rows} laws")
         return made.make(generate.kind, frame.size, rows, seed=generate.seed, **generate.options)
 
 
 def _rows(frame: Frame, place: Place) -> Chain:
+    if place.keys and not place.is_list:
+        return _made_rows(frame, shaped(RowsShape, place).generate, place / "generate")
     if not place.is_list:
         raise place.complaint("not a list of laws", "write one law a position: [[1, 0], [0, 1]]")
     laws = [one_law(row, frame.size) for row in place]
@@ -104,20 +107,30 @@ def _rows(frame: Frame, place: Place) -> Chain:
             "give a row for every position, or lower horizon and draft_length",
         )
     with translated(place):
-        refuse_large(len(laws), frame.size)
-    return Chain(array_of(laws), positions(len(laws), frame.size, len(frame.prompts)))
+        contexts = position_contexts(frame.size, len(laws), prompts=len(frame.prompts))
+    return Chain(array_of(laws), contexts)
+
+
+def _made_rows(frame: Frame, generate: GenerateShape, place: Place) -> Chain:
+    """As many made laws as there are positions to look at."""
+    if generate.near_target is not None:
+        raise place.complaint(
+            "near_target inside rows", "say generate: {near_target: ...} without rows"
+        )
+    laws = _made(frame, generate, place, frame.positions)
+    return Chain(laws, position_contexts(frame.size, len(laws), prompts=len(frame.prompts)))
 
 
 def _markov(frame: Frame, law: MarkovShape, place: Place) -> Chain:
     with translated(place):
-        contexts = markov(law.order, frame.size, frame.prompts)
+        contexts = markov_contexts(frame.size, law.order, prompts=frame.prompts)
     if law.generate is not None:
         if law.generate.near_target is not None:
             raise (place / "generate").complaint(
                 "near_target inside markov", "say generate: {near_target: ...} without markov"
             )
-        n = markov_contexts(law.order, frame.size)
-        return Chain(_made(frame, law.generate, place / "generate", n), contexts)
+        made_laws = _made(frame, law.generate, place / "generate", len(contexts))
+        return Chain(made_laws, contexts)
     laws = [*_initial_laws(frame, law, place / "initial")]
     laws += laws_by_prefix(place / "transition", law.order, frame.vocabulary)
     return Chain(array_of(laws), contexts)

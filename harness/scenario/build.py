@@ -15,6 +15,7 @@ from harness.scenario.laws import Promise, WorkedOut, work_out
 from harness.scenario.matrix import Variant, overlaid, variants
 from harness.scenario.model import Facts, SamplerRef, Scenario, Suite
 from harness.scenario.places import Place, shaped
+from harness.scenario.possible import check_possible
 from harness.scenario.shape import FactsShape, SamplerShape, ScenarioShape, Settings, SuiteShape
 from harness.scenario.tree import Node, count_nodes
 
@@ -84,6 +85,8 @@ class _Workshop:
         horizon = shape.horizon or (1 if draft_length == 1 else draft_length + 1)
         promise = _promise(shape, place, max(draft_length, horizon))
         worked_out = self._worked_out(promise, place)
+        observe = None if shape.observe is None else tuple(shape.observe)
+        check_possible(worked_out.laws, horizon, observe, place)
         return Scenario(
             name=name,
             laws=worked_out.laws,
@@ -94,7 +97,7 @@ class _Workshop:
             horizon=horizon,
             expect=shape.expect,
             control=shape.expect == "differs" if shape.control is None else shape.control,
-            observe=tuple(shape.observe) if shape.observe is not None else None,
+            observe=observe,
             facts=_facts(shape.facts, place / "facts", promise, worked_out),
             description=shape.description,
             settings={**worked_out.words, "matrix": dict(variant.labels)},

@@ -34,6 +34,7 @@ __all__ = [
     "MarkovShape",
     "PolicyOrNone",
     "PolicyShape",
+    "RowsShape",
     "Shape",
     "check_sum",
 ]
@@ -43,6 +44,9 @@ SUM_TOLERANCE = 1e-9
 PROJECTS = ", ".join(ORDERS)
 ORDER_SCHEMA: Mapping[str, Any] = {
     "anyOf": [{"enum": list(ORDERS)}, {"type": "array", "items": {"enum": list(orders.STEPS)}}]
+}
+ROWS_SCHEMA: Mapping[str, Any] = {
+    "anyOf": [{"type": "array", "minItems": 1}, {"type": "object", "required": ["generate"]}]
 }
 SOURCES = ("probs", "logits", "generate", "markov", "rows")
 
@@ -202,6 +206,12 @@ class MarkovShape(Shape):
         return self
 
 
+class RowsShape(Shape):
+    """Made laws, one a position."""
+
+    generate: GenerateShape
+
+
 class LawShape(Shape):
     """A next-token law and the policy it is sampled with."""
 
@@ -209,8 +219,9 @@ class LawShape(Shape):
     logits: Annotated[list[Logit], AfterValidator(_check_logits)] | None = None
     generate: GenerateShape | None = None
     markov: MarkovShape | None = None
-    rows: Annotated[list[Any], *anything({"type": "array", "minItems": 1})] | None = None
-    """One law a position, each a list of probabilities; the last holds for later positions."""
+    rows: Annotated[Any, *anything(ROWS_SCHEMA)] = None
+    """One law a position, each a list of probabilities; the last holds for later positions. Or
+    `generate:`, for as many made laws as there are positions to look at."""
     policy: PolicyOrNone | None = None
 
     @model_validator(mode="after")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from harness.arrays import Exact
 from harness.laws.policy import SamplingPolicy, apply, apply_to_logits, describe
 from harness.laws.tables import LawTables
 from harness.scenario.bases import Frame, base, law_words
-from harness.scenario.chains import Chain, absorbed, joined
+from harness.scenario.chains import Chain, joined
 from harness.scenario.law_shape import AppliedShape, LawShape, PolicyShape
 from harness.scenario.places import Place, translated
 
@@ -62,9 +62,7 @@ def work_out(promise: Promise) -> WorkedOut:
     contexts, own = joined([effective[role].chain.contexts for role in ROLES])
     with translated(promise.place):
         rows = {r: effective[r].rows()[at] for r, at in zip(ROLES, own, strict=True)}
-    if promise.end_token is not None:
-        contexts = absorbed(contexts, promise.end_token)
-        rows = {role: _with_end(laws, promise.end_token) for role, laws in rows.items()}
+    contexts = replace(contexts, end=promise.end_token)
     tables = {name: rows[name] for name in ("p", "q", "proposal", "target")}
     floats = {name: laws.astype(np.float64) for name, laws in tables.items()}
     is_exact = all(laws.dtype == object for laws in tables.values())
@@ -120,10 +118,3 @@ def _policy_and_words(
     with translated(place):
         policy = SamplingPolicy(**dict(stated)) if stated is not None else SamplingPolicy()
         return policy, {"law": law, "policy": describe(policy)}
-
-
-def _with_end(laws: Exact, token: int) -> Exact:
-    """The laws and one more row, certain of the end token."""
-    end = laws[:1] * 0
-    end[0, token] += 1
-    return np.concatenate([laws, end])

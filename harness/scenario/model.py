@@ -43,8 +43,8 @@ class Scenario:
     in Fractions where every number of the file is decimal or a fraction and V is small.
     `observe` is None where the defaults of the rule apply. `settings` is what the manifest records:
     the policies, generators and axes of a matrix in words. `vocabulary` is the suite's own unless
-    the scenario has another. `prompts` are token ids, one prompt a start of `laws.contexts`; after
-    `end_token` every law is certain of it.
+    the scenario has another. `prompts` are token ids, one prompt a start of `laws.contexts`; a
+    trial is over once `end_token` is committed.
     """
 
     name: str

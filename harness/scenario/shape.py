@@ -110,7 +110,7 @@ class Settings(Shape):
     prompts: list[list[Token]] | None = None
     """Prefixes that trials start from in turn, as lists of tokens."""
     end_token: Token | None = None
-    """After this token there is nothing but this token."""
+    """After this token there is nothing: a trial is over once it is committed."""
     rule: Name | None = None
     sampler: (
         Annotated[

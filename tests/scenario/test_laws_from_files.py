@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from harness.laws import made
+from harness.laws.contexts import fixed_contexts, markov_contexts, position_contexts
+from harness.laws.joint import joint_law
 from harness.scenario import parse_suite
-from harness.scenario.chains import fixed, joined, markov, positions
+from harness.scenario.chains import joined
 
 HEAD = "version: 1\nsuite: s\nvocabulary: [A, B, C]\n"
 LAWS = "target: {probs: [0.6, 0.3, 0.1]}\ndraft: {probs: [1/2, 1/4, 0.25]}\n"
@@ -177,13 +179,26 @@ def test_rows_are_by_position_and_the_last_one_stays():
             assert laws.q[here, 0] == Fraction(prefix[-1] + 2 if prefix else 1, 10)
 
 
-def test_after_the_end_token_there_is_only_the_end_token():
-    """The absorbing context is certain of it, in every law."""
-    laws = scenario(CHAIN + "draft: {probs: [1, 0, 0]}\n", "end_token: C").exact_laws
-    end = after(laws, [0, 2])
-    assert end == after(laws, [2, 1, 0]) == len(laws.contexts) - 1
-    for table in (laws.p, laws.q, laws.proposal, laws.target):
-        assert table[end].tolist() == [0, 0, 1]
+def test_made_rows_are_as_many_as_the_positions_that_are_looked_at():
+    """Draft length 2 and horizon 3: three rows; the draft is near each of them."""
+    laws = scenario(
+        "target: {rows: {generate: {softmax_normal: {scale: 2}, seed: 3}}}\n"
+        "draft: {generate: {near_target: {noise: 0.5}, seed: 4}}\n",
+        "draft_length: 2\nhorizon: 3",
+    ).laws
+    rows = made.softmax_normal(3, 3, scale=2, seed=3)
+    np.testing.assert_array_equal(laws.p, rows)
+    np.testing.assert_array_equal(laws.q, made.perturbed(rows, noise=0.5, seed=4))
+    assert [after(laws, prefix) for prefix in ([], [2], [0, 1], [1, 1, 1])] == [0, 1, 2, 2]
+
+
+def test_nothing_follows_the_end_token():
+    """CC and CA are never seen: the cell of C is the one that repeats it."""
+    laws = scenario(CHAIN + "draft: {probs: [1, 0, 0]}\n", "end_token: A").exact_laws
+    assert laws.contexts.end == 0
+    assert laws.p.shape == (1 + 3 + 9, 3)
+    joint = joint_law(laws.target, laws.contexts, 3, start=0)
+    assert joint.tolist() == [1] + 26 * [0]
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -191,7 +206,11 @@ def test_joint_contexts_know_what_each_part_knows(seed):
     """Walking jointly is walking each part, on every prefix up to length five."""
     rng = np.random.default_rng(seed)
     prompts = [tuple(rng.integers(0, 2, n)) for n in rng.integers(0, 3, 2)]
-    kinds = [fixed(2, 2), positions(3, 2, 2), markov(1, 2, prompts), markov(2, 2, prompts)]
+    kinds = [
+        fixed_contexts(2, 2),
+        position_contexts(2, 3, prompts=2),
+        *(markov_contexts(2, order, prompts=prompts) for order in (1, 2)),
+    ]
     parts = [kinds[i] for i in rng.integers(0, 4, 3)]
     together, own = joined(parts)
     for prompt, length in itertools.product(range(2), range(6)):
