@@ -126,7 +126,7 @@ def _first_step(rule: Rule, laws: LawTables, draft_length: int, start: int) -> E
     The two differ for rules that misreport what was kept, and for those that judge a whole block.
     """
     procedure = rule.prepare(laws)
-    few = 1 < draft_length and laws.vocabulary**draft_length <= MOST_BLOCKS
+    few = draft_length > 1 and laws.vocabulary**draft_length <= MOST_BLOCKS
     if few and not isinstance(procedure, StatesItsSteps):
         with suppress(BadSetting):
             return ExactRounds(procedure, laws, draft_length).step(start)
