@@ -29,7 +29,10 @@ COMMANDS = {
         "What speculation saves in theory: a model, not a measurement.",
     ),
     "compare": ("harness.cli.compare:compare", "What changed between two runs."),
-    "explain": ("harness.cli.explain:explain", "Where a scenario differs, and which known fault fits."),
+    "explain": (
+        "harness.cli.explain:explain",
+        "Where a scenario differs, and which known fault fits.",
+    ),
     "init": ("harness.cli.init:init", "Write a commented starter suite and a pytest example."),
     "selfcheck": (
         "harness.cli.selfcheck:selfcheck",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 MANY = 20  # scenarios; beyond it a run draws the laws alone, and `plot` draws the rest
-PLOTS_OF_MANY = ("law", "decisive")
+PLOTS_OF_MANY = ("law",)
 
 
 @click.command()

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from harness.engine.decide import worst_code
 from harness.engine.result import ScenarioResult, SuiteResult
-from harness.reports.words import OUTCOMES, headline, number, outcome, setting, visible
+from harness.reports.words import OUTCOMES, number, outcome, setting, visible
 
 __all__ = ["print_result", "print_total"]
 
@@ -57,7 +57,7 @@ def _console() -> Console:
 
 
 def _row(scenario: ScenarioResult) -> list[str]:
-    main = headline(scenario)
+    main = scenario.headline
     kept = scenario.acceptance
     met = "as expected" if scenario.as_expected else f"expected {scenario.expect}"
     return [

@@ -88,8 +88,8 @@ class Acceptance:
 
 @dataclass(frozen=True, slots=True)
 class ScenarioResult:
-    """One scenario's verdict: the worst over what it observes. `scope` says which tokens were looked
-    at, and whether the bonus token was among them. `growth` holds (trials, TV, bound,
+    """One scenario's verdict: the worst over what it observes. `scope` says which tokens were
+    looked at, and whether the bonus token was among them. `growth` holds (trials, TV, bound,
     log E) at each look, for plots.
     """
 
@@ -115,6 +115,16 @@ class ScenarioResult:
     scope: str = ""
     wall_seconds: float = 0.0
     cpu_seconds: float = 0.0
+
+    @property
+    def headline(self) -> ObservableResult | None:
+        """The observable that speaks for the scenario: one that decided its verdict, the joint law
+        before the output law, and that before all others.
+        """
+        judged = [o for o in self.observables if o.judged]
+        deciding = [o for o in judged if o.verdict is self.verdict] or judged or self.observables
+        order = {"joint": 0, "output": 1}
+        return min(deciding, key=lambda o: order.get(o.observable.split(" [")[0], 2), default=None)
 
     def observable(self, name: str) -> ObservableResult | None:
         """The result of one observable, of the first prompt where there are several; or None."""

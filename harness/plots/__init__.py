@@ -18,7 +18,7 @@ from harness.engine.result import ScenarioResult, SuiteResult
 from harness.plots.accounting import accounting
 from harness.plots.convergence import convergence
 from harness.plots.labels import file_stem
-from harness.plots.law import decisive_law, law
+from harness.plots.law import law
 from harness.plots.overview import overview
 from harness.plots.page import write
 from harness.registry import Registry
@@ -30,7 +30,7 @@ SuitePlot: TypeAlias = Callable[[SuiteResult], Figure | None]
 
 PLOTS: Final[Registry[ScenarioPlot]] = Registry(
     "plots",
-    {"law": law, "decisive": decisive_law, "accounting": accounting, "convergence": convergence},
+    {"law": law, "accounting": accounting, "convergence": convergence},
 )
 SUITE_PLOTS: Final[Registry[SuitePlot]] = Registry("suite_plots", {"overview": overview})
 

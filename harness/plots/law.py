@@ -30,9 +30,9 @@ from harness.plots.page import (
 )
 from harness.plots.ranked import ranked
 from harness.plots.scale import over, ratio_scale, worth_showing
-from harness.plots.wording import cell_name, decisive, details, finding, headline
+from harness.plots.wording import cell_name, details, finding
 
-__all__ = ["decisive_law", "law"]
+__all__ = ["law"]
 
 BEYOND_ANY = 1e200  # chi-square of one impossible draw, for an order
 FEW_ROWS = 16  # cells with room to spare
@@ -52,17 +52,7 @@ def law(result: SuiteResult, scenario: ScenarioResult) -> Figure | None:
     Up to 40 cells are rows. Of more, tokens are ranked by target probability and binned; of
     traces and joint laws those cells are shown that differ most.
     """
-    return _page(result, scenario, headline(scenario))
-
-
-def decisive_law(result: SuiteResult, scenario: ScenarioResult) -> Figure | None:
-    """The observable that made a scenario differ; None where `law` shows it already."""
-    return _page(result, scenario, decisive(scenario))
-
-
-def _page(
-    result: SuiteResult, scenario: ScenarioResult, seen: ObservableResult | None
-) -> Figure | None:
+    seen = scenario.headline
     if seen is None or not np.isfinite(seen.target).all():
         return None
     cells = len(seen.target)

@@ -22,7 +22,7 @@ from harness.plots.page import (
     plain_ticks,
     titles,
 )
-from harness.plots.wording import coarsely, headline
+from harness.plots.wording import coarsely
 
 __all__ = ["overview"]
 
@@ -53,7 +53,7 @@ def overview(result: SuiteResult) -> Figure | None:
 
 def _frame(axes: Axes, rows: tuple[ScenarioResult, ...]) -> None:
     log_axis(axes, "x")
-    found = [(o.tv, o.tv_bound) for s in rows if (o := headline(s))]
+    found = [(o.tv, o.tv_bound) for s in rows if (o := s.headline)]
     values = [v for pair in found for v in pair] + [s.epsilon for s in rows]
     known = [max(v, FLOOR) for v in values if math.isfinite(v)]
     axes.set_xlim(min(known) / 1.5, max(known) * 1.5)
@@ -66,7 +66,7 @@ def _frame(axes: Axes, rows: tuple[ScenarioResult, ...]) -> None:
 
 def _row(axes: Axes, row: int, scenario: ScenarioResult) -> None:
     colour, marker = VERDICTS[scenario.verdict]
-    seen = headline(scenario)
+    seen = scenario.headline
     axes.axhline(row, color=GREY, linewidth=0.5, zorder=0)
     axes.vlines(scenario.epsilon, row - 0.36, row + 0.36, color=FAINT, linewidth=1.6)
     if seen and np.isfinite([seen.tv, seen.tv_bound]).all():

@@ -8,19 +8,11 @@ from harness.plots.labels import number, short, shown, shown_token
 __all__ = [
     "cell_name",
     "coarsely",
-    "decisive",
     "details",
     "finding",
-    "headline",
     "levels",
     "named",
 ]
-
-
-def headline(scenario: ScenarioResult) -> ObservableResult | None:
-    """The observable that speaks for a scenario: its output law where judged, else the first so."""
-    judged = [o for o in scenario.observables if o.judged] or list(scenario.observables)
-    return next((o for o in judged if o.observable == "output"), next(iter(judged), None))
 
 
 def finding(scenario: ScenarioResult, seen: ObservableResult) -> str:
@@ -28,15 +20,6 @@ def finding(scenario: ScenarioResult, seen: ObservableResult) -> str:
     invalid = scenario.verdict == Verdict.INVALID
     what = (scenario.reason if invalid else seen.finding) or scenario.reason
     return f"{scenario.verdict if invalid else seen.verdict}: {what}"
-
-
-def decisive(scenario: ScenarioResult) -> ObservableResult | None:
-    """The observable that made a scenario differ, where its headline did not."""
-    differing = [o for o in scenario.observables if o.judged and o.verdict == Verdict.DIFFERS]
-    main = headline(scenario)
-    if not differing or (main and main.verdict == Verdict.DIFFERS):
-        return None
-    return max(differing, key=lambda seen: seen.log_e)
 
 
 def cell_name(scenario: ScenarioResult, seen: ObservableResult, index: int) -> str:

@@ -14,7 +14,6 @@ from harness.reports.json import INLINE_CELLS, plain
 from harness.reports.words import (
     CAVEATS,
     NO_PICTURES,
-    headline,
     number,
     outcome,
     prose,
@@ -24,7 +23,7 @@ from harness.reports.words import (
 
 __all__ = ["render"]
 
-FIRST: Final = ("law", "decisive", "accounting", "convergence")  # what is read first
+FIRST: Final = ("law", "accounting", "convergence")  # what is read first
 
 
 def render(result: SuiteResult, pictures: Mapping[str, bytes] = NO_PICTURES, /) -> str:
@@ -53,7 +52,6 @@ def _environment() -> Environment:
     environment.filters |= {
         "visible": visible,
         "number": number,
-        "headline": headline,
         "prose": prose,
     }
     return environment

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from harness.engine.result import Acceptance, ObservableResult, ScenarioResult, SuiteResult
-from harness.reports.words import NO_PICTURES, headline, outcome
+from harness.reports.words import NO_PICTURES, outcome
 
 __all__ = ["FORMAT", "INLINE_CELLS", "document", "plain", "render"]
 
@@ -53,7 +53,7 @@ def document(result: SuiteResult) -> dict[str, Json]:
 
 
 def _scenario(scenario: ScenarioResult) -> dict[str, Json]:
-    main = headline(scenario)
+    main = scenario.headline
     output = scenario.observable("output") or main
     return {
         "name": scenario.name,

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from junitparser import Error, Failure, JUnitXml, TestCase, TestSuite
 
 from harness.engine.result import ScenarioResult, SuiteResult, Verdict
-from harness.reports.words import NO_PICTURES, headline, number, setting, visible
+from harness.reports.words import NO_PICTURES, number, setting, visible
 
 __all__ = ["render"]
 
@@ -48,7 +48,7 @@ def _complaint(scenario: ScenarioResult) -> Error | Failure:
 
 
 def _levels(scenario: ScenarioResult) -> str:
-    main = headline(scenario)
+    main = scenario.headline
     tv, bound, least = (main.tv, main.tv_bound, main.tv_detectable) if main else (None, None, None)
     return (
         f"{scenario.verdict}: TV {number(tv)}, at most {number(bound)}, epsilon"

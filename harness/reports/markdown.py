@@ -10,7 +10,6 @@ from harness.engine.result import ObservableResult, ScenarioResult, SuiteResult
 from harness.reports.words import (
     CAVEATS,
     NO_PICTURES,
-    headline,
     number,
     outcome,
     prose,
@@ -46,7 +45,7 @@ def render(result: SuiteResult, _pictures: Mapping[str, bytes] = NO_PICTURES, /)
 
 
 def _scenario_row(scenario: ScenarioResult) -> list[str]:
-    main = headline(scenario)
+    main = scenario.headline
     verdict = f"**{scenario.verdict}**" + ("" if scenario.as_expected else " (not expected)")
     return [
         _cell(scenario.name),

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from harness.engine.result import ObservableResult, ScenarioResult, SuiteResult
+from harness.engine.result import SuiteResult
 
-__all__ = ["CAVEATS", "NO_PICTURES", "headline", "number", "outcome", "prose", "setting", "visible"]
+__all__ = ["CAVEATS", "NO_PICTURES", "number", "outcome", "prose", "setting", "visible"]
 
 NO_PICTURES: Final[Mapping[str, bytes]] = MappingProxyType({})
 
@@ -34,12 +34,6 @@ def outcome(result: SuiteResult) -> str:
     """What the exit code says, in words."""
     known = 0 <= result.exit_code < len(OUTCOMES)
     return OUTCOMES[result.exit_code] if known else f"exit code {result.exit_code}"
-
-
-def headline(scenario: ScenarioResult) -> ObservableResult | None:
-    """The observable that speaks for a scenario: its output law where judged, else the first so."""
-    judged = [o for o in scenario.observables if o.judged] or list(scenario.observables)
-    return next((o for o in judged if o.observable == "output"), next(iter(judged), None))
 
 
 def number(value: float | None) -> str:
