@@ -70,7 +70,7 @@ def _scenario(scenario: Scenario) -> dict[str, Any]:
         "horizon": scenario.horizon,
         "settings": _plain(scenario.settings),
         "laws": {name: _law(getattr(laws, name)) for name in LAWS},
-        "prefix_handling": f"{len(laws.contexts)} context(s), {len(laws.contexts.starts)} prompt(s)",
+        "prefixes": f"{len(laws.contexts)} contexts, {len(laws.contexts.starts)} prompts",
     }
 
 

@@ -16,6 +16,7 @@ from harness.engine.exact import exact_joint, exact_kept_length, exact_single
 from harness.engine.known_faults import joint_faults, output_faults
 from harness.engine.observe import Kind, Observable
 from harness.engine.observe_step import FULL_TRACE_UP_TO, single_position
+from harness.errors import BadSetting
 from harness.laws.joint import MOST_JOINT_CELLS, joint_size
 from harness.laws.tables import LawTables
 from harness.protocols import Rule, Tally
@@ -197,8 +198,13 @@ def _later_positions(geometry: Geometry, judged: frozenset[str], start: int) -> 
 
 
 def _pairs(geometry: Geometry) -> Observed:
-    """Dependence of neighbouring draws, across trials and positions."""
+    """Dependence of neighbouring draws, across trials and positions.
+
+    Raises BadSetting where trials may end early: a pair left out would bias the others.
+    """
     laws = geometry.laws
+    if laws.contexts.end is not None:
+        raise BadSetting("dependence is observed of trials of one length; drop the end token")
     table = PitTable.of(laws.target.astype(np.float64), laws.q.astype(np.float64))
     names = [f"pairs across {axis}, lag {lag}" for axis in AXES for lag in LAGS]
     cells = np.full((len(names), 64), 1.0 / (64 * len(names)))

@@ -176,11 +176,15 @@ def _promise(shape: ScenarioShape, place: Place, positions: int) -> Promise:
 
 
 def _stated(shape: ScenarioShape) -> dict[str, Any]:
-    """The settings that have a default of their own, where the file states them."""
+    """The settings that have a default of their own, where the file states them.
+
+    Trials of a sampler from outside are dear: there a run stops as soon as it can decide.
+    """
+    early = True if shape.stop_early is None and shape.sampler is not None else shape.stop_early
     values = {
         "trials": shape.trials,
         "epsilon": None if shape.epsilon is None else float(shape.epsilon),
-        "stop_early": shape.stop_early,
+        "stop_early": early,
     }
     return {key: value for key, value in values.items() if value is not None}
 
