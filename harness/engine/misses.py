@@ -23,7 +23,8 @@ __all__ = ["Detector", "Missed", "missed", "trials_to_catch"]
 Evidence = Callable[[Counts], Floats]  # counts (draws, cells) -> ln E (draws,)
 
 TILTS = np.linspace(0.0, 1.0, 11)  # s: a standard deviation or so apart at a miss of 1e-6
-TOLERANCE = 0.005  # relative, of planned trials
+TOLERANCE = 0.01  # relative, of planned trials
+TINY = 1e-300
 SURE = 3.0  # standard errors that a plan adds to its estimate
 MOST = 10**12  # trials: beyond this a plan says never
 SAME = 1e-14  # relative entropy of laws that no run can tell apart
@@ -49,7 +50,7 @@ class Detector:
     p: Probs
     log_e: Evidence
     threshold: float
-    draws: int = 4_400
+    draws: int = 1_100
 
 
 def missed(detector: Detector, q: Probs, n: int, rng: np.random.Generator) -> Missed:
@@ -81,7 +82,7 @@ def _power(inside: float, n: int) -> float:
 
 
 def trials_to_catch(detector: Detector, q: Probs, beta: float, address: str) -> float:
-    """Fewest draws from q, within half a per cent, that miss with probability at most beta.
+    """Fewest draws from q, within one per cent, that miss with probability at most beta.
 
     Infinite where q is p, or where more than 1e12 would be needed.
     """
@@ -89,18 +90,32 @@ def trials_to_catch(detector: Detector, q: Probs, beta: float, address: str) -> 
     if divergence < SAME:
         return math.inf
 
-    def enough(n: int) -> bool:
-        return missed(detector, q, n, stream(0, "plan", address, n)).at_most <= beta
+    def surplus(n: int) -> float:
+        found = missed(detector, q, n, stream(0, "plan", address, n)).at_most
+        return math.log(max(found, TINY) / beta)
 
     low, high = (
         0,
         8 if math.isinf(divergence) else max(8, math.ceil(detector.threshold / divergence)),
     )
-    while not enough(high):
-        low, high = high, 2 * high
+    below, above = math.log(1.0 / beta), surplus(high)
+    while above > 0.0:
+        low, below = high, above
+        high = math.ceil(high * min(2.0, 1.1 - above / math.log(beta)))
         if high > MOST:
             return math.inf
+        above = surplus(high)
     while high - low > max(1, int(TOLERANCE * high)):
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
+        middle = _between_two(low, high, below / (below - above))
+        here = surplus(middle)
+        if here > 0.0:
+            low, below = middle, here
+        else:
+            high, above = middle, here
     return float(high)
+
+
+def _between_two(low: int, high: int, share: float) -> int:
+    """Where the logarithm of a miss, about linear in the trials, should cross; kept inside."""
+    inside = min(max(share + 0.02, 0.1), 0.9)
+    return min(max(low + int(inside * (high - low)), low + 1), high - 1)
