@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from itertools import islice
+from typing import TypeVar
 
 from harness.engine.plan import BATCH_TRIALS, Chunk
 from harness.protocols import Sampler, Tally
@@ -14,6 +15,8 @@ from harness.rng import chunk_rng
 from harness.trials import TrialBatch
 
 __all__ = ["ChunkTask", "in_order"]
+
+T = TypeVar("T")
 
 IN_FLIGHT = 8  # chunks a worker ahead of the one that is merged; bounds memory and waste
 
@@ -38,16 +41,16 @@ class ChunkTask:
 
 
 def in_order(
-    task: ChunkTask, chunks: Iterable[Chunk], executor: Executor, workers: int
-) -> Iterator[tuple[Chunk, Tally]]:
-    """Tallies in the order of the chunks, a bounded number of chunks ahead."""
-    waiting: deque[tuple[Chunk, Future[Tally]]] = deque()
+    task: Callable[[Chunk], T], chunks: Iterable[Chunk], executor: Executor, workers: int
+) -> Iterator[tuple[Chunk, T]]:
+    """What `task` makes of chunks, such as tallies: in their order, a bounded number ahead."""
+    waiting: deque[tuple[Chunk, Future[T]]] = deque()
     coming = iter(chunks)
     for chunk in islice(coming, 1 if workers == 1 else IN_FLIGHT * workers):
         waiting.append((chunk, executor.submit(task, chunk)))
     while waiting:
         chunk, future = waiting.popleft()
-        tally = future.result()
+        drawn = future.result()
         for following in islice(coming, 1):
             waiting.append((following, executor.submit(task, following)))
-        yield chunk, tally
+        yield chunk, drawn

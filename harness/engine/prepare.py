@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.engine.defaults import judged_observables
 from harness.engine.exact import exact_single
 from harness.engine.examine import Examiner
 from harness.engine.facts import problems
 from harness.engine.observation import Geometry, observation
+from harness.engine.pairs import TwoArms, two_arms
 from harness.errors import UnknownName
 from harness.laws.step import ExactStep
 from harness.protocols import Assignment, Rule, Sampler, SamplerFactory, Tally
 from harness.registry import did_you_mean
 from harness.rules import RULES
 from harness.samplers.rule import RuleSampler
-from harness.scenario.model import SamplerRef, Scenario, Suite
+from harness.scenario.model import Reference, SamplerRef, Scenario, Suite
 
-__all__ = ["Prepared", "prepare"]
+__all__ = ["Prepared", "prepare", "prepare_two_arms"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,10 @@ class Prepared:
     @property
     def judged(self) -> tuple[Examiner, ...]:
         return tuple(e for e in self.examiners if e.observable.judged)
+
+    @property
+    def concurrent(self) -> bool:
+        return self.sampler.concurrent
 
 
 def prepare(scenario: Scenario, suite: Suite, samplers: Mapping[str, SamplerFactory]) -> Prepared:
@@ -60,6 +65,25 @@ def prepare(scenario: Scenario, suite: Suite, samplers: Mapping[str, SamplerFact
         empty,
         problems(scenario, tokens),
     )
+
+
+def prepare_two_arms(
+    scenario: Scenario, suite: Suite, samplers: Mapping[str, SamplerFactory]
+) -> TwoArms:
+    """A scenario with a reference in place of a law; raises as `prepare` does."""
+    tokens = scenario.vocabulary or suite.vocabulary
+    other = scenario.reference or Reference()
+    procedures = (scenario.rule, scenario.sampler), (other.rule, other.sampler)
+    sampler, reference = (
+        _sampler(
+            replace(scenario, rule=rule, sampler=named),
+            RULES[rule] if rule is not None else None,
+            tokens,
+            samplers,
+        )
+        for rule, named in procedures
+    )
+    return two_arms(scenario, (sampler, reference), tokens, problems(scenario, tokens))
 
 
 def _sampler(

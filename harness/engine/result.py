@@ -50,7 +50,8 @@ class ObservableResult:
     scenario's verdict. `tv` is the plug-in distance of counts to target, `tv_bound` its upper
     confidence bound at 1 - `delta`, of the law named by `bound_of` (coarse-grained for large V);
     `tv_detectable` the smallest bias that the trials drawn could have seen. `finding` is one clause
-    for a title, such as "C is 15 % too frequent".
+    for a title, such as "C is 15 % too frequent". Where a second sampler takes the law's place,
+    `reference_counts` are its own, and `target` their shares.
     """
 
     observable: str
@@ -69,6 +70,7 @@ class ObservableResult:
     tv_detectable: float
     log_e: float
     evidence: tuple[Evidence, ...]
+    reference_counts: Counts | None = None
 
     @property
     def p_adjusted(self) -> float:
@@ -113,6 +115,7 @@ class ScenarioResult:
     draft_length: int = 1
     horizon: int = 1
     scope: str = ""
+    reference: str = ""  # the second sampler, where that took the law's place
     wall_seconds: float = 0.0
     cpu_seconds: float = 0.0
 

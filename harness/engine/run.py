@@ -11,11 +11,11 @@ from datetime import UTC, datetime
 from harness.engine.decide import exit_code
 from harness.engine.judge import Outcome, family_size, judge
 from harness.engine.manifest import manifest_of
-from harness.engine.prepare import Prepared, prepare
 from harness.engine.result import SuiteResult
-from harness.engine.sequence import Levels, draw_until_decided
+from harness.engine.rooms import Ready, examined, made_ready
+from harness.engine.sequence import Levels
 from harness.errors import SamplerFailure
-from harness.executors import InlineExecutor, default_workers, local_executor
+from harness.executors import default_workers, local_executor
 from harness.protocols import SamplerFactory
 from harness.scenario.model import Suite
 
@@ -53,12 +53,12 @@ def run_suite(
     """
     started, wall, cpu = datetime.now(UTC), time.perf_counter(), time.process_time()
     workers = workers or default_workers()
-    ready = [prepare(scenario, suite, samplers or {}) for scenario in suite.scenarios]
+    ready = [made_ready(scenario, suite, samplers or {}) for scenario in suite.scenarios]
     with executor or local_executor(workers) as pool:
         levels = Levels(suite.alpha, suite.delta, family_size(ready))
         outcomes = [
-            _outcome(prepared, suite, levels, pool, workers, _teller(listener, suite, number))
-            for number, prepared in enumerate(ready)
+            _outcome(one, suite, levels, pool, workers, _teller(listener, suite, number))
+            for number, one in enumerate(ready)
         ]
     scenarios = judge(outcomes, suite)
     manifest = manifest_of(
@@ -82,7 +82,7 @@ def run_suite(
 
 
 def _outcome(
-    prepared: Prepared,
+    ready: Ready,
     suite: Suite,
     levels: Levels,
     executor: Executor,
@@ -91,15 +91,13 @@ def _outcome(
 ) -> Outcome:
     """One scenario's trials, or the reason why its sampler gave none."""
     wall, cpu = time.perf_counter(), time.process_time()
-    if not prepared.sampler.concurrent:
-        executor, workers = InlineExecutor(), 1
     try:
-        drawn = draw_until_decided(prepared, suite.seed, levels, executor, workers, tell)
+        found = examined(ready, suite, levels, executor, workers, tell)
     except SamplerFailure as failure:
-        return Outcome(prepared, None, str(failure))
+        return Outcome(ready, None, str(failure))
     return Outcome(
-        prepared,
-        drawn,
+        ready,
+        found,
         wall_seconds=time.perf_counter() - wall,
         cpu_seconds=time.process_time() - cpu,
     )

@@ -13,10 +13,17 @@ from harness.scenario.bases import Frame
 from harness.scenario.law_shape import AppliedShape
 from harness.scenario.laws import Promise, WorkedOut, work_out
 from harness.scenario.matrix import Variant, overlaid, variants
-from harness.scenario.model import Facts, SamplerRef, Scenario, Suite
+from harness.scenario.model import Facts, Reference, SamplerRef, Scenario, Suite
 from harness.scenario.places import Place, shaped
 from harness.scenario.possible import check_possible
-from harness.scenario.shape import FactsShape, SamplerShape, ScenarioShape, Settings, SuiteShape
+from harness.scenario.shape import (
+    FactsShape,
+    ReferenceShape,
+    SamplerShape,
+    ScenarioShape,
+    Settings,
+    SuiteShape,
+)
 from harness.scenario.tree import Node, count_nodes
 
 __all__ = ["Names", "built"]
@@ -26,6 +33,7 @@ MOST_NODES = 4_000_000  # values of all variants together
 MOST_CELLS = 2**26  # probabilities of all tables of a suite: 512 MiB
 LAW_KEYS = ("target", "draft", "policy", "applied", "prompts", "end_token", "vocabulary")
 SETTINGS = tuple(Settings.model_fields)
+SEEN_OF_TWO = ("output", "joint")
 
 
 class Names(Protocol):
@@ -81,12 +89,14 @@ class _Workshop:
     def _scenario(self, name: str, shape: ScenarioShape, variant: Variant) -> Scenario:
         place = variant.place
         rule, sampler = self._procedure(shape, place)
+        reference = self._reference(shape, place)
         draft_length = shape.draft_length or 1
         horizon = shape.horizon or (1 if draft_length == 1 else draft_length + 1)
         promise = _promise(shape, place, max(draft_length, horizon))
         worked_out = self._worked_out(promise, place)
         observe = None if shape.observe is None else tuple(shape.observe)
-        check_possible(worked_out.laws, horizon, observe, place)
+        if reference is None:
+            check_possible(worked_out.laws, horizon, observe, place)
         return Scenario(
             name=name,
             laws=worked_out.laws,
@@ -104,11 +114,23 @@ class _Workshop:
             vocabulary=tuple(promise.frame.vocabulary),
             prompts=tuple(map(tuple, promise.frame.prompts)),
             end_token=promise.end_token,
+            reference=reference,
+            promised=promise.target is not None,
             **_stated(shape),
         )
 
+    def _reference(self, shape: ScenarioShape, place: Place) -> Reference | None:
+        if shape.reference is None:
+            return None
+        for i, name in enumerate(shape.observe or ()):
+            if name not in SEEN_OF_TWO:
+                raise (place / "observe" / i).complaint(
+                    f"no {name} of two samplers without a law", "keep to output and joint"
+                )
+        return Reference(*self._procedure(shape.reference, place / "reference"))
+
     def _procedure(
-        self, shape: ScenarioShape, place: Place
+        self, shape: ScenarioShape | ReferenceShape, place: Place
     ) -> tuple[str | None, SamplerRef | None]:
         """The rule or the sampler, of which there must be one."""
         if shape.rule is not None and shape.sampler is not None:
@@ -152,10 +174,7 @@ def _all_variants(suite: Place) -> Iterator[tuple[Place, Variant]]:
 def _promise(shape: ScenarioShape, place: Place, positions: int) -> Promise:
     if shape.vocabulary is None:
         raise place.complaint("no vocabulary", "add vocabulary: to the suite or the scenario")
-    if shape.target is None:
-        raise place.complaint("no target law", "add target: to the suite or the scenario")
-    if shape.draft is None and shape.rule is not None:
-        raise place.complaint("no draft law", "add draft: to the suite or the scenario")
+    _check_laws(shape, place)
     ids = {token: i for i, token in enumerate(shape.vocabulary)}
     prompts = [
         tuple(_id(ids, token, place / "prompts" / i / j) for j, token in enumerate(prompt))
@@ -173,6 +192,18 @@ def _promise(shape: ScenarioShape, place: Place, positions: int) -> Promise:
         applied=shape.applied or AppliedShape(),
         end_token=end,
     )
+
+
+def _check_laws(shape: ScenarioShape, place: Place) -> None:
+    """A rule draws from stated laws; two samplers from outside need none."""
+    other = shape.reference
+    has_rule = shape.rule is not None or (other is not None and other.rule is not None)
+    if shape.target is None and (other is None or has_rule):
+        raise place.complaint("no target law", "add target: to the suite or the scenario")
+    if shape.draft is None and has_rule:
+        raise place.complaint("no draft law", "add draft: to the suite or the scenario")
+    if shape.target is None and shape.draft is not None:
+        raise (place / "draft").complaint("a draft law without a target law", "add target:")
 
 
 def _stated(shape: ScenarioShape) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from harness.arrays import Exact
+from harness.laws.contexts import fixed_contexts
 from harness.laws.policy import SamplingPolicy, apply, apply_to_logits, describe
 from harness.laws.tables import LawTables
 from harness.scenario.bases import Frame, base, law_words
@@ -23,11 +24,13 @@ ROLES = ("target", "draft", "p", "q", "proposal")
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """What a scenario states about its laws, and where; a sampler's draft may be unknown."""
+    """What a scenario states about its laws, and where; a sampler's draft may be unknown, and with
+    a reference the target too.
+    """
 
     frame: Frame
     place: Place
-    target: LawShape
+    target: LawShape | None
     draft: LawShape | None
     policy: PolicyShape | None
     applied: AppliedShape
@@ -58,7 +61,9 @@ class _Effective:
 
 def work_out(promise: Promise) -> WorkedOut:
     """The tables of a scenario. Raises `ScenarioError` for laws that cannot be."""
-    effective = _effective_laws(promise)
+    if promise.target is None:
+        return _unpromised(promise)
+    effective = _effective_laws(promise, promise.target)
     contexts, own = joined([effective[role].chain.contexts for role in ROLES])
     with translated(promise.place):
         rows = {r: effective[r].rows()[at] for r, at in zip(ROLES, own, strict=True)}
@@ -73,10 +78,19 @@ def work_out(promise: Promise) -> WorkedOut:
     )
 
 
-def _effective_laws(promise: Promise) -> dict[str, _Effective]:
+def _unpromised(promise: Promise) -> WorkedOut:
+    """Uniform laws where a reference takes the place of a law: for their vocabulary and prompts."""
+    size = promise.frame.size
+    row = np.full((1, size), 1.0 / size)
+    contexts = fixed_contexts(size, len(promise.frame.prompts), end=promise.end_token)
+    words = {role: {"law": "none stated", "policy": "none"} for role in ROLES}
+    return WorkedOut(LawTables(row, row, row, row, contexts), None, words)
+
+
+def _effective_laws(promise: Promise, stated_target: LawShape) -> dict[str, _Effective]:
     """What is promised of target and draft; what the verifier reads, and what drafts come from."""
     place, applied = promise.place, promise.place / "applied"
-    target = _promised(promise, promise.target, place / "target", None)
+    target = _promised(promise, stated_target, place / "target", None)
     if promise.draft is None:
         draft = target
     else:

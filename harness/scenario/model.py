@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from harness.laws.tables import LawTables
 
-__all__ = ["OBSERVABLES", "Expectation", "Facts", "SamplerRef", "Scenario", "Suite"]
+__all__ = ["OBSERVABLES", "Expectation", "Facts", "Reference", "SamplerRef", "Scenario", "Suite"]
 
 Expectation: TypeAlias = Literal["matches", "differs"]
 
@@ -22,6 +22,18 @@ class SamplerRef:
 
     name: str
     options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A second procedure that takes the place of a law: a rule or a sampler, one of them."""
+
+    rule: str | None = None
+    sampler: SamplerRef | None = None
+
+    @property
+    def name(self) -> str:
+        return self.rule or (self.sampler.name if self.sampler else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +56,9 @@ class Scenario:
     `observe` is None where the defaults of the rule apply. `settings` is what the manifest records:
     the policies, generators and axes of a matrix in words. `vocabulary` is the suite's own unless
     the scenario has another. `prompts` are token ids, one prompt a start of `laws.contexts`; a
-    trial is over once `end_token` is committed.
+    trial is over once `end_token` is committed. With `reference` the output is held
+    against that of a second procedure; where then no law is `promised`, `laws` are uniform and
+    there for their vocabulary, prompts and end token.
     """
 
     name: str
@@ -66,6 +80,8 @@ class Scenario:
     vocabulary: tuple[str, ...] = ()
     prompts: tuple[tuple[int, ...], ...] = ((),)
     end_token: int | None = None
+    reference: Reference | None = None
+    promised: bool = True
 
 
 @dataclass(frozen=True, slots=True)

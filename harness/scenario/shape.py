@@ -24,7 +24,15 @@ from harness.scenario.fields import (
 from harness.scenario.law_shape import LARGEST_SEED, AppliedShape, LawShape, PolicyOrNone, Shape
 from harness.scenario.model import OBSERVABLES, Expectation
 
-__all__ = ["FactsShape", "SamplerShape", "ScenarioShape", "Settings", "SuiteShape", "schema"]
+__all__ = [
+    "FactsShape",
+    "ReferenceShape",
+    "SamplerShape",
+    "ScenarioShape",
+    "Settings",
+    "SuiteShape",
+    "schema",
+]
 
 LARGEST_VOCABULARY = 2**20
 MOST_TRIALS = 10**12  # the statistics are held against references up to here
@@ -88,6 +96,18 @@ class SamplerShape(Shape):
     name: Name
 
 
+SamplerNamed = Annotated[
+    SamplerShape, BeforeValidator(_sampler, json_schema_input_type=str | SamplerShape)
+]
+
+
+class ReferenceShape(Shape):
+    """The procedure that takes the place of a law: a rule or a sampler, one of them."""
+
+    rule: Name | None = None
+    sampler: SamplerNamed | None = None
+
+
 class FactsShape(Shape):
     """Numbers that the laws must give exactly."""
 
@@ -112,12 +132,9 @@ class Settings(Shape):
     end_token: Token | None = None
     """After this token there is nothing: a trial is over once it is committed."""
     rule: Name | None = None
-    sampler: (
-        Annotated[
-            SamplerShape, BeforeValidator(_sampler, json_schema_input_type=str | SamplerShape)
-        ]
-        | None
-    ) = None
+    sampler: SamplerNamed | None = None
+    reference: ReferenceShape | None = None
+    """A second procedure that the output is held against, in place of the target law."""
     draft_length: Annotated[int, *count(1, LONGEST_DRAFT)] | None = None
     horizon: Annotated[int, *count(1, LONGEST_HORIZON)] | None = None
     trials: Annotated[int, *count(1, MOST_TRIALS)] | None = None
