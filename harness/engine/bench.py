@@ -68,7 +68,7 @@ def _rows(task: ChunkTask, vocabulary: int, threads: tuple[int, ...]) -> Iterato
 
 
 def _task(vocabulary: int) -> ChunkTask:
-    """The exact rule on the three-token example, or on made logits with a draft near them."""
+    """The exact rule on the three-token example, or on Zipf's law with a draft near it."""
     p, q = _laws(vocabulary)
     sampler = RuleSampler(RULES["speculative"].prepare, one_context(p, q))
     tally = TraceTally if vocabulary <= FULL_TRACE_UP_TO else FactoredTrace
@@ -78,7 +78,7 @@ def _task(vocabulary: int) -> ChunkTask:
 def _laws(vocabulary: int) -> tuple[Probs, Probs]:
     if vocabulary == 3:
         return np.array([0.6, 0.3, 0.1]), np.array([0.5, 0.25, 0.25])
-    target = make("softmax_normal", vocabulary, seed=1, scale=2.0)
+    target = make("zipf", vocabulary, exponent=1.0)
     return target[0], perturbed(target, noise=NOISE, seed=2)[0]
 
 
