@@ -20,11 +20,12 @@ from harness.checks.dirichlet import log_dirichlet_ratio, log_mean_exp
 from harness.checks.e_process import WEIGHTS, EProcess
 from harness.checks.power import support_trials
 from harness.engine.certify import CERTIFIED, Certifiable, certifiable
+from harness.engine.draw import ChunkTask
 from harness.engine.examine import SHARES, Examiner
 from harness.engine.judge import family_size
 from harness.engine.misses import Detector, missed, trials_to_catch
 from harness.engine.observe import Kind
-from harness.engine.plan import looks_of
+from harness.engine.plan import Chunk, looks_of
 from harness.engine.prepare import Prepared, prepare
 from harness.engine.sequence import Levels
 from harness.errors import BadSetting
@@ -45,12 +46,14 @@ __all__ = [
 ]
 
 POWER = 1.0 - 1e-6  # of catching a control
-PILOT = 1 << 18  # trials, of rules only
+PILOT, LONG_PILOT = 1 << 18, 1 << 22  # trials, of rules only
 SIMULATED_UP_TO = 2_000  # cells; above, coarse-grainings and proved bounds stand in
 CELLS_DRAWN = 1_000_000  # of multinomials, for one probability of missing
 PAIR_DRAWS = 110  # the evidence of pairs is a millisecond each
 SPREAD = 5.0  # standard deviations of how often an observable comes about
 POINTS = 14  # of a power curve
+
+Pilot = tuple[int, Mapping[str, Counts]]  # trials, and counts by name
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +187,7 @@ def _note(prepared: Prepared, plans: Sequence[ObservablePlan], needed: float | N
 def _observable(
     prepared: Prepared,
     examiner: Examiner,
-    pilot: Mapping[str, Counts],
+    pilot: Pilot,
     levels: Levels,
     power: float,
 ) -> ObservablePlan:
@@ -214,17 +217,22 @@ def _tv(law: Probs, target: Probs) -> float:
     return float(0.5 * np.abs(law - target).sum())
 
 
-def _pilot(prepared: Prepared) -> Mapping[str, Counts]:
-    """Counts of a pilot run of a rule; nothing of samplers from outside, which may be dear."""
+def _pilot(prepared: Prepared) -> Pilot:
+    """Trials and counts of a pilot run of a rule, longer where it is all that shows its law; none
+    of samplers from outside, which may be dear.
+    """
     if not isinstance(prepared.sampler, RuleSampler):
-        return {}
-    batch = prepared.sampler.sample(PILOT, stream(0, "pilot", prepared.scenario.name))
-    return prepared.empty.add([batch]).counts()
+        return 0, {}
+    unknown = any(examiner.observable.exact is None for examiner in prepared.judged)
+    n = max(PILOT, min(prepared.scenario.trials, LONG_PILOT)) if unknown else PILOT
+    task = ChunkTask(prepared.sampler, prepared.empty, 0, f"pilot of {prepared.scenario.name}")
+    return n, task(Chunk(0, n)).counts()
 
 
-def _reach(examiner: Examiner, pilot: Mapping[str, Counts]) -> float:
+def _reach(examiner: Examiner, pilot: Pilot) -> float:
     """Observations a trial: below one where not every trial comes to this position."""
-    return float(examiner.observable.counts(pilot).sum()) / PILOT if pilot else 1.0
+    n, counts = pilot
+    return float(examiner.observable.counts(counts).sum()) / n if n else 1.0
 
 
 def _spread(n: float, reach: float) -> float:
@@ -236,14 +244,15 @@ def _spread(n: float, reach: float) -> float:
     return math.ceil((n + SPREAD * math.sqrt(n * max(0.0, 1.0 - reach))) / reach)
 
 
-def _law(examiner: Examiner, pilot: Mapping[str, Counts], levels: Levels) -> Probs | None:
+def _law(examiner: Examiner, pilot: Pilot, levels: Levels) -> Probs | None:
     """The exact law; else that of the pilot where it shows a bias, and the promise where not."""
     observable = examiner.observable
     if observable.exact is not None:
         return np.asarray(observable.exact / observable.exact.sum())
-    if not pilot:
+    n, tallied = pilot
+    if n == 0:
         return None
-    counts = observable.counts(pilot)
+    counts = observable.counts(tallied)
     if examiner.log_e(counts) < levels.log_threshold:
         return observable.target
     return np.asarray(counts / counts.sum())
@@ -307,7 +316,7 @@ def power_at(
 
 
 def _curve(
-    prepared: Prepared, pilot: Mapping[str, Counts], levels: Levels, by: str, needed: float
+    prepared: Prepared, pilot: Pilot, levels: Levels, by: str, needed: float
 ) -> tuple[tuple[int, float], ...]:
     """(trials, power) of the observable that catches first."""
     if math.isinf(needed):
