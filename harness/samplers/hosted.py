@@ -32,7 +32,7 @@ def host_of(function: Function, spec: SamplerSpec) -> Program:
     package = str(Path(harness.__file__).parent)
     described = {**asdict(function), "folder": str(function.folder.resolve())}
     return Program(
-        (spec.python or sys.executable, "-P", "-c", START, package),
+        (_interpreter(spec), "-P", "-c", START, package),
         Path.cwd(),
         spec.timeout,
         described={
@@ -41,3 +41,10 @@ def host_of(function: Function, spec: SamplerSpec) -> Program:
             "shared": spec.shared,
         },
     )
+
+
+def _interpreter(spec: SamplerSpec) -> str:
+    """A path is relative to the declaration's folder; links in it say which environment is meant."""
+    if not spec.python:
+        return sys.executable
+    return str(spec.folder.absolute() / spec.python) if "/" in spec.python else spec.python
