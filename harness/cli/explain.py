@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["explain"]
 
+NEVER = 1e-11  # a promised share that stands for none; see FUZZY of the observables
 MOST_FITS = 4  # rules that are shown; --json holds all of them
 
 
@@ -86,7 +87,9 @@ def _conclusion(found: Explanation) -> str:
     if found.promise_fits:
         return "the promised law fits what was counted: there is nothing to explain"
     if best is None:
-        return f"none of the known faults fits; the nearest, {found.fits[0].rule}, is refuted too"
+        alike = f"; by simulation it could be {' or '.join(found.alike)}" if found.alike else ""
+        nearest = f"the likeliest, {found.fits[0].rule}, is refuted too"
+        return f"none of the known faults that have an exact law fits: {nearest}{alike}"
     also = f" (not told apart here: {', '.join(best.also)})" if best.also else ""
     name = f"{best.rule}{', lossless' if best.lossless else ''}{also}"
     return f"fits best: {name}: {_against_the_promise(found, best)}{_runner_up(found, best)}"
@@ -131,6 +134,7 @@ def _where(place: Place) -> str:
 
 
 def _shares(place: Place) -> str:
-    if place.promised == 0.0:
-        return f"{place.seen:.4g}, must never happen"
-    return f"{place.seen:.4g} in place of {place.promised:.4g}"
+    aside = "" if place.judged else " (not judged)"
+    if place.promised < NEVER:
+        return f"{place.seen:.4g}, must never happen{aside}"
+    return f"{place.seen:.4g} in place of {place.promised:.4g}{aside}"

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from harness.arrays import Exact, Probs
-from harness.engine.exact import ExactRounds, exact_joint, exact_kept_length, exact_single
+from harness.engine.exact import exact_joint, exact_kept_length, exact_single
 from harness.engine.places import base_name
 from harness.engine.result import ObservableResult, ScenarioResult, SuiteResult
-from harness.errors import BadSetting, HarnessError
-from harness.laws.step import ExactStep, StatesItsSteps
+from harness.errors import HarnessError
+from harness.laws.step import ExactStep
 from harness.laws.tables import LawTables, one_context
 from harness.protocols import Rule
 from harness.rules import RULES
@@ -22,7 +21,6 @@ from harness.scenario.model import Scenario
 
 __all__ = ["Candidate", "candidates", "scenario_of"]
 
-MOST_BLOCKS = 4_096  # drafts of a round that is followed through
 MOST_JOINT = 16_384  # cells of a joint law that is worked out for every rule
 
 
@@ -107,7 +105,7 @@ def _candidate(
     seen: Sequence[ObservableResult],
 ) -> Candidate:
     steps = {
-        start: _first_step(rule, laws, scenario.draft_length, start)
+        start: exact_single(rule, laws, draft_length=scenario.draft_length, context=start)
         for start in (laws.contexts.starts.tolist() if rule.discrete else ())
     }
     known = {}
@@ -118,19 +116,6 @@ def _candidate(
         if law is not None and len(law) == len(observable.counts):
             known[observable.observable] = law.astype(np.float64)
     return Candidate(name, rule.about, rule.lossless, known)
-
-
-def _first_step(rule: Rule, laws: LawTables, draft_length: int, start: int) -> ExactStep | None:
-    """The first step of a round; of a draft of one token where longer ones cannot be followed.
-
-    The two differ for rules that misreport what was kept, and for those that judge a whole block.
-    """
-    procedure = rule.prepare(laws)
-    few = draft_length > 1 and laws.vocabulary**draft_length <= MOST_BLOCKS
-    if few and not isinstance(procedure, StatesItsSteps):
-        with suppress(BadSetting):
-            return ExactRounds(procedure, laws, draft_length).step(start)
-    return exact_single(rule, laws, context=start)
 
 
 def _law(

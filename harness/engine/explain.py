@@ -14,10 +14,12 @@ import numpy as np
 
 from harness.arrays import Counts, Exact, Probs
 from harness.checks import cells_check, chi_square_check
-from harness.engine.candidates import Candidate, candidates
+from harness.engine.candidates import Candidate, candidates, scenario_of
+from harness.engine.lookalikes import lookalikes
 from harness.engine.places import Place, places
 from harness.engine.result import ObservableResult, ScenarioResult, SuiteResult
 from harness.rng import stream
+from harness.rules import RULES
 
 __all__ = ["Explanation", "Fit", "explain"]
 
@@ -52,7 +54,8 @@ class Explanation:
     """Places that break the promise, and rules that might explain it: those that fit come first.
 
     `by` is the observable that ranks them, the one that refutes the promise most; `promise` holds
-    the promised law's log likelihoods by observable; `not_ranked` are rules without an exact law.
+    the promised law's log likelihoods by observable; `not_ranked` are rules without an exact law,
+    and `alike` those of them whose simulated draws look the same, where nothing else fits.
     """
 
     scenario: str
@@ -64,6 +67,7 @@ class Explanation:
     promise_fits: bool
     fits: tuple[Fit, ...]
     not_ranked: tuple[str, ...]
+    alike: tuple[str, ...] = ()
 
     @property
     def best(self) -> Fit | None:
@@ -85,22 +89,33 @@ def explain(result: SuiteResult, scenario: ScenarioResult) -> Explanation:
     """Where `scenario` of the run breaks its promise, and which known rule fits best."""
     seen = [o for o in scenario.observables if o.trials and np.isfinite(o.target).all()]
     known, unranked = candidates(result, scenario, seen)
-    promise = {o.observable: o.target for o in seen if _explainable(o, known)}
-    witness = _witness(seen, promise)
-    fits = tuple(_ranked(known, promise, seen, witness)) if witness else ()
+    told = [o for o in seen if _explainable(o, known)]
+    found = _explanation(scenario, told, known, unranked)
+    if found.best is not None or found.promise_fits or not told:
+        return found
+    others = [name for name in unranked if name in RULES]
+    asked = scenario_of(result, scenario)
+    return replace(found, alike=lookalikes(others, asked, scenario, seen))
+
+
+def _explanation(
+    scenario: ScenarioResult,
+    told: Sequence[ObservableResult],
+    known: Sequence[Candidate],
+    unranked: tuple[str, ...],
+) -> Explanation:
+    """From exact laws alone, of the observables that they tell of."""
+    promise = {o.observable: o.target for o in told}
+    witness = _witness(told)
     return Explanation(
         scenario=scenario.name,
         verdict=scenario.verdict.value,
         places=places(scenario),
         by=witness.observable if witness else "",
         trials=witness.trials if witness else 0,
-        promise={
-            o.observable: _log_likelihood(o.counts, o.target)
-            for o in seen
-            if o.observable in promise
-        },
-        promise_fits=bool(promise) and _p_value(promise, seen) > LEVEL,
-        fits=fits,
+        promise={o.observable: _log_likelihood(o.counts, o.target) for o in told},
+        promise_fits=bool(told) and _p_value(promise, told) > LEVEL,
+        fits=tuple(_ranked(known, told, witness)) if witness else (),
         not_ranked=unranked,
     )
 
@@ -109,25 +124,18 @@ def _explainable(seen: ObservableResult, known: Sequence[Candidate]) -> bool:
     return any(seen.observable in candidate.laws for candidate in known)
 
 
-def _witness(
-    seen: Sequence[ObservableResult], promise: Mapping[str, Probs]
-) -> ObservableResult | None:
+def _witness(told: Sequence[ObservableResult]) -> ObservableResult | None:
     """The observable on which the promise fares worst against the counts' own shares."""
-    told = [o for o in seen if o.observable in promise]
     return max(told, key=lambda o: -_log_likelihood(o.counts, o.target, own=True), default=None)
 
 
 def _ranked(
-    known: Sequence[Candidate],
-    promise: Mapping[str, Probs],
-    seen: Sequence[ObservableResult],
-    witness: ObservableResult,
+    known: Sequence[Candidate], told: Sequence[ObservableResult], witness: ObservableResult
 ) -> Iterator[Fit]:
     """Those that fit, then those that do not; the likelier first."""
-    told = [o for o in seen if o.observable in promise]
     scored = [_Scored(c, _likelihoods(c, told)) for c in _told_apart(known)]
     scored.sort(key=lambda s: s.rank(witness.observable), reverse=True)
-    fits = [_fit(s, seen if place < TRIED else ()) for place, s in enumerate(scored)]
+    fits = [_fit(s, told if place < TRIED else ()) for place, s in enumerate(scored)]
     yield from (fit for fit in fits if fit.refuted is False)
     yield from (fit for fit in fits if fit.refuted is not False)
 

@@ -26,7 +26,7 @@ class Place:
     `branch`: kept, replaced, rejected, bonus, length, output, joint or dependence. `position`
     counts committed tokens from 1, None where the observable has no position. `seen` and
     `promised` are shares of the `trials` that reach the place, for a joint law of those that share
-    the tokens before.
+    the tokens before. `judged`: whether the observable counts towards the verdict.
     """
 
     observable: str
@@ -37,6 +37,7 @@ class Place:
     promised: float
     trials: int
     p_value: float
+    judged: bool
 
 
 def base_name(observable: str) -> tuple[str, int]:
@@ -70,6 +71,7 @@ def _of(seen: ObservableResult, scenario: ScenarioResult) -> Iterator[Place]:
             promised=float(seen.target[cell]),
             trials=seen.trials,
             p_value=float(corrected[cell]),
+            judged=seen.judged,
         )
 
 
@@ -139,6 +141,7 @@ def _joint(seen: ObservableResult, scenario: ScenarioResult) -> Iterator[Place]:
                 promised=float(target[prefix, token] / mass) if mass else 0.0,
                 trials=int(reached),
                 p_value=min(1.0, float(corrected[prefix, token])),
+                judged=seen.judged,
             )
         if strongest:
             return

@@ -13,6 +13,7 @@ import pytest
 
 from harness.engine.candidates import scenario_of
 from harness.engine.explain import LEVEL, explain
+from harness.engine.lookalikes import homogeneity_p
 from harness.engine.places import base_name, places
 from harness.engine.run import run_suite
 from harness.rules import RULES
@@ -28,7 +29,7 @@ suite: one-position
 vocabulary: [A, B, C, D]
 target: {probs: [0.40, 0.30, 0.20, 0.10]}
 draft: {probs: [0.10, 0.35, 0.15, 0.40]}
-trials: 100_000
+trials: 40_000
 scenarios:
 """
 BLOCKS = """
@@ -98,11 +99,12 @@ def test_a_residual_of_the_wrong_row_is_located(blocks):
 
 
 def test_a_fault_without_an_exact_law_is_not_blamed_on_another(blocks):
-    """A reused coin: no known law fits, and it is named as not ranked (oracle: who drew)."""
+    """A reused coin: no known law fits, but draws of it look the same (oracle: who drew)."""
     found = explained(blocks, "reused-coin")
     assert found.best is None
     assert not found.promise_fits
     assert "reused-coin" in found.not_ranked
+    assert found.alike == ("reused-coin",)
     assert all(fit.refuted is not False for fit in found.fits)
 
 
@@ -113,7 +115,17 @@ def test_an_unknown_law_is_none_of_the_known_faults(made):
     scenario = made.scenario("odd", made.P3, made.Q3, law, rng, tokens=("A", "B", "C"))
     found = explain(made.suite([scenario]), scenario)
     assert found.best is None
+    assert found.alike == ()
     assert not found.promise_fits
+
+
+def test_two_sets_of_counts_are_of_one_law_or_not():
+    """G of (30, 70) and (50, 50) by hand: 2 sum N ln(N / expected), one degree of freedom."""
+    one, other = np.array([30, 70]), np.array([50, 50])
+    g = 2 * sum(n * math.log(n / e) for n, e in ((30, 40), (70, 60), (50, 40), (50, 60)))
+    assert homogeneity_p(one, other) == pytest.approx(math.erfc(math.sqrt(g / 2)), rel=1e-9)
+    assert homogeneity_p(one, one) == 1.0
+    assert homogeneity_p(np.array([5, 0]), np.array([7, 0])) == 1.0
 
 
 def test_the_exact_rule_needs_no_explanation(made):
