@@ -16,7 +16,7 @@ from harness.arrays import Counts, Exact, Probs
 from harness.checks import cells_check, chi_square_check
 from harness.engine.candidates import Candidate, candidates, scenario_of
 from harness.engine.lookalikes import lookalikes
-from harness.engine.places import Place, places
+from harness.engine.places import Place, held_against_a_law, places
 from harness.engine.result import ObservableResult, ScenarioResult, SuiteResult
 from harness.rng import stream
 from harness.rules import RULES
@@ -87,7 +87,7 @@ class _Scored:
 
 def explain(result: SuiteResult, scenario: ScenarioResult) -> Explanation:
     """Where `scenario` of the run breaks its promise, and which known rule fits best."""
-    seen = [o for o in scenario.observables if o.trials and np.isfinite(o.target).all()]
+    seen = [o for o in scenario.observables if held_against_a_law(o)]
     known, unranked = candidates(result, scenario, seen)
     told = [o for o in seen if _explainable(o, known)]
     found = _explanation(scenario, told, known, unranked)

@@ -13,7 +13,7 @@ from harness.checks import cell_p_values
 from harness.engine.result import ObservableResult, ScenarioResult
 from harness.laws.joint import tokens_of_cells
 
-__all__ = ["Place", "base_name", "places"]
+__all__ = ["Place", "base_name", "held_against_a_law", "places"]
 
 LEVEL = 1e-6  # corrected p-value of a cell that is shown
 MOST_A_LAW = 3  # cells of one observable that are shown
@@ -46,13 +46,19 @@ def base_name(observable: str) -> tuple[str, int]:
     return (found[1], int(found[2]) - 1) if found else (observable, 0)
 
 
+def held_against_a_law(seen: ObservableResult) -> bool:
+    """Whether something was counted, and promised by a law and not by another sampler's draws."""
+    promised = seen.reference_counts is None and bool(np.isfinite(seen.target).all())
+    return promised and seen.trials > 0
+
+
 def places(scenario: ScenarioResult) -> tuple[Place, ...]:
     """The places that stand out most in every observable that shows any."""
     return tuple(place for seen in scenario.observables for place in _of(seen, scenario))
 
 
 def _of(seen: ObservableResult, scenario: ScenarioResult) -> Iterator[Place]:
-    if not seen.trials or not np.isfinite(seen.target).all():
+    if not held_against_a_law(seen):
         return
     name, _ = base_name(seen.observable)
     cells = len(scenario.tokens) ** scenario.horizon

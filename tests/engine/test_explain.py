@@ -168,6 +168,16 @@ def test_every_kind_of_run_can_be_explained(made):
     assert any(place.promised == 0.0 and place.p_value == 0.0 for place in outside.places)
 
 
+def test_what_was_held_against_another_sampler_has_no_law_to_explain(made):
+    """No place and no rule: shares of other draws are no promise (oracle: the definition)."""
+    _, fault = made.three_token(np.random.default_rng(1))
+    against = replace(fault.observables[0], reference_counts=fault.observables[0].counts)
+    scenario = replace(fault, observables=(against,), reference="the other")
+    found = explain(made.suite([scenario]), scenario)
+    assert found.places == found.fits == ()
+    assert not found.promise_fits
+
+
 def test_the_scenario_is_read_again_from_the_manifest(blocks):
     """With the laws of every position; not where the file is another (oracle: the laws)."""
     scenario = blocks.scenarios[0]
