@@ -28,7 +28,8 @@ def explain(run: Path, name: str | None, *, as_json: bool) -> None:
     """Where a scenario of the results folder RUN differs, and which known rule fits best.
 
     Rules are ranked by the likelihood of what was counted under their exact laws; one that the
-    counts refute at 1e-6 is never offered as an explanation. Nothing is drawn.
+    counts refute at 1e-6 is never offered as an explanation. Where none fits, rules without an
+    exact law are drawn from, and those whose draws look the same are named as a hint.
     """
     from harness.engine.explain import explain as explained
     from harness.engine.kept_run_seen import scenario_named
