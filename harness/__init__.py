@@ -14,6 +14,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from harness.assertions import assert_preserves_target
     from harness.engine.result import ScenarioResult, SuiteResult, Verdict
     from harness.engine.run import run_suite
     from harness.errors import HarnessError, SamplerFailure, ScenarioError
@@ -28,6 +29,7 @@ __all__ = [
     "ScenarioResult",
     "SuiteResult",
     "Verdict",
+    "assert_preserves_target",
     "load_run",
     "load_suite",
     "load_suites",
@@ -43,6 +45,7 @@ _HOMES = {  # imported when first asked for, so that `specharness --help` is qui
     "ScenarioResult": "harness.engine.result:ScenarioResult",
     "SuiteResult": "harness.engine.result:SuiteResult",
     "Verdict": "harness.engine.result:Verdict",
+    "assert_preserves_target": "harness.assertions:assert_preserves_target",
     "load_run": "harness.store.folder:load",
     "load_suite": "harness.scenario.load:load_suite",
     "load_suites": "harness.scenario.load:load_suites",
