@@ -26,7 +26,8 @@ from harness.engine.judge import family_size
 from harness.engine.misses import Detector, missed, trials_to_catch
 from harness.engine.observe import Kind
 from harness.engine.plan import Chunk, looks_of
-from harness.engine.prepare import Prepared, prepare
+from harness.engine.prepare import Prepared
+from harness.engine.rooms import Ready, made_ready
 from harness.engine.sequence import Levels
 from harness.errors import BadSetting
 from harness.executors import default_workers, local_executor
@@ -125,7 +126,7 @@ def plan_suite(
     """Trials that each scenario of a suite needs. Raises BadSetting for a power outside (0, 1)."""
     if not 0.0 < power < 1.0:
         raise BadSetting(f"a power of {power}: must lie between 0 and 1")
-    ready = [prepare(scenario, suite, samplers or {}) for scenario in suite.scenarios]
+    ready = [made_ready(scenario, suite, samplers or {}) for scenario in suite.scenarios]
     levels = Levels(suite.alpha, suite.delta, family_size(ready))
     planned = partial(plan_scenario, levels=levels, power=power, curve=curves)
     with local_executor(default_workers()) as pool:
@@ -134,9 +135,17 @@ def plan_suite(
 
 
 def plan_scenario(
-    prepared: Prepared, levels: Levels, *, power: float = POWER, curve: bool = False
+    ready: Ready, levels: Levels, *, power: float = POWER, curve: bool = False
 ) -> ScenarioPlan:
     """Trials that one scenario needs at the levels of its suite."""
+    if isinstance(ready, Prepared):
+        return _by_law(ready, levels, power, curve=curve)
+    s = ready.scenario
+    told = s.name, s.expect, s.control, s.trials, s.epsilon
+    return ScenarioPlan(*told, None, "", "two samplers and no law: nothing to plan by", ())
+
+
+def _by_law(prepared: Prepared, levels: Levels, power: float, *, curve: bool) -> ScenarioPlan:
     scenario = prepared.scenario
     pilot = _pilot(prepared)
     plans = tuple(
