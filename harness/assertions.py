@@ -24,7 +24,7 @@ from harness.samplers.generator import GeneratorSampler
 from harness.samplers.python import generate_by, verify_by
 from harness.samplers.recorded import recorded_sampler
 from harness.samplers.verifier import VerifierSampler
-from harness.scenario.model import SamplerRef, Scenario, Suite
+from harness.scenario.model import Facts, SamplerRef, Scenario, Suite
 
 __all__ = ["assert_preserves_target", "check_tokens", "judge"]
 
@@ -110,7 +110,7 @@ def judge(
 
 def check_tokens(path: Path, suite: Suite, *, scenario: str | None = None) -> SuiteResult:
     """What the harness says of recorded tokens, held against the laws of a scenario (default: the
-    first) of `suite`: all of the file's trials, or as many as the scenario declares.
+    first) of `suite`: all of the file's trials.
 
     Raises BadSetting for a scenario that is not there and for a file that cannot be read.
     """
@@ -125,7 +125,11 @@ def check_tokens(path: Path, suite: Suite, *, scenario: str | None = None) -> Su
         promise,
         rule=None,
         sampler=SamplerRef("recorded"),
-        trials=min(promise.trials, recorded.trials),
+        trials=recorded.trials,
+        stop_early=False,
+        expect="matches",
+        control=False,
+        facts=Facts(),
         name=path.name,
     )
     judged = replace(suite, scenarios=(only,))

@@ -24,6 +24,7 @@ COMMANDS = {
     "plot": ("harness.cli.plot:plot", "Draw the plots of a finished run again."),
     "report": ("harness.cli.report:report", "Report a finished run in another format."),
     "catalog": ("harness.cli.catalog:catalog", "List rules, checks, policies and reports."),
+    "check": ("harness.cli.check:check", "Hold recorded tokens against a law."),
     "cost": (
         "harness.cli.cost:cost",
         "What speculation saves in theory: a model, not a measurement.",

@@ -10,7 +10,7 @@ import click
 if TYPE_CHECKING:
     from harness.engine.result import SuiteResult
 
-__all__ = ["run"]
+__all__ = ["run", "written"]
 
 MANY = 20  # scenarios; beyond it a run draws the laws alone, and `plot` draws the rest
 PLOTS_OF_MANY = ("law",)
@@ -63,7 +63,7 @@ def run(
     for suite in suites:
         with watching(suite) as listener:
             result = run_suite(suite, workers=workers, samplers=known, listener=listener)
-        folder = _written(result, out, plots=plots)
+        folder = written(result, out, plots=plots)
         if not as_json:
             print_result(result, folder)
         results.append(result)
@@ -74,7 +74,7 @@ def run(
     raise SystemExit(worst_code(result.exit_code for result in results))
 
 
-def _written(result: SuiteResult, out: Path, *, plots: bool) -> Path:
+def written(result: SuiteResult, out: Path, *, plots: bool) -> Path:
     """The results folder of a run; plots and the page that shows them come after the numbers.
 
     `specharness plot` draws more of them, and as SVG too.

@@ -23,7 +23,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def print_result(result: SuiteResult, folder: Path) -> None:
+def print_result(result: SuiteResult, folder: Path | None) -> None:
     """One suite: its scenarios, what they were held against, and where the files are."""
     console = _console()
     table = Table(
@@ -37,7 +37,8 @@ def print_result(result: SuiteResult, folder: Path) -> None:
     for scope in dict.fromkeys(scenario.scope for scenario in result.scenarios):
         console.print(f"looked at: {scope}", highlight=False)
     console.print(f"{setting(result)}; {_speed(result)}", highlight=False)
-    console.print(f"results in {escape(str(folder))}\n", highlight=False, soft_wrap=True)
+    if folder is not None:
+        console.print(f"results in {escape(str(folder))}\n", highlight=False, soft_wrap=True)
 
 
 def print_total(results: Sequence[SuiteResult]) -> None:
