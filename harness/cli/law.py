@@ -36,8 +36,12 @@ def law(path: Path, only: str | None) -> None:
     console = Console() if Console().is_terminal else Console(width=120)
     shown: set[bytes] = set()
     for scenario in suite.scenarios:
-        if only in {None, scenario.name}:
+        if only not in {None, scenario.name}:
+            continue
+        if scenario.promised:
             _print_scenario(console, suite, scenario, shown)
+        else:
+            console.print(f"{scenario.name}: two samplers, no law is stated\n", highlight=False)
 
 
 def _print_scenario(console: Console, suite: Suite, scenario: Scenario, shown: set[bytes]) -> None:

@@ -43,6 +43,7 @@ def manifest_of(
         "stream": {
             "generator": "SFC64",
             "address": "(seed, scenario name, chunk number)",
+            "address_of_reference": "(seed, 'reference', scenario name, chunk number)",
             "chunk_trials": CHUNK_TRIALS,
             "batch_trials": BATCH_TRIALS,
         },
@@ -66,6 +67,8 @@ def _scenario(scenario: Scenario) -> dict[str, Any]:
     return {
         "rule": scenario.rule,
         "sampler": None if scenario.sampler is None else scenario.sampler.name,
+        "reference": None if scenario.reference is None else scenario.reference.name,
+        "promised": scenario.promised,
         "draft_length": scenario.draft_length,
         "horizon": scenario.horizon,
         "settings": _plain(scenario.settings),

@@ -58,6 +58,7 @@ def _scenario(scenario: ScenarioResult) -> dict[str, Json]:
     return {
         "name": scenario.name,
         "sampler": scenario.sampler,
+        "reference": scenario.reference or None,
         "expect": scenario.expect,
         "control": scenario.control,
         "verdict": scenario.verdict,
@@ -95,12 +96,15 @@ def _acceptance(acceptance: Acceptance) -> dict[str, Json]:
 def _law(main: ObservableResult) -> dict[str, Json]:
     if len(main.target) > INLINE_CELLS:
         return {"cells": len(main.target), "stored": "tallies.npz"}
-    return {
+    law = {
         "tokens": main.cells,
         "target": main.target,
         "exact": main.exact,
         "counts": main.counts,
     }
+    if main.reference_counts is None:
+        return law
+    return {**law, "reference_counts": main.reference_counts}
 
 
 def _observable(seen: ObservableResult) -> dict[str, Json]:

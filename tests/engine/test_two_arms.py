@@ -20,6 +20,7 @@ from harness.errors import ScenarioError
 from harness.executors import InlineExecutor
 from harness.plots import plot_suite
 from harness.reports import REPORTS
+from harness.reports.json import document
 from harness.store import load, save
 from harness.trials import TrialBatch
 
@@ -199,6 +200,9 @@ def test_samplers_from_outside_need_no_law(tmp_path):
     assert load(folder).scenarios[0].reason == scenario.reason
     assert plot_suite(result, tmp_path / "plots", kinds=("png",))
     assert all(REPORTS[name](result) for name in REPORTS)
+    (told,) = document(result)["scenarios"]
+    assert told["reference"] == "old"
+    assert sum(told["law"]["reference_counts"]) == scenario.trials
 
 
 def test_broken_dependence_is_found_in_the_joint_law():
