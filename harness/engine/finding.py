@@ -7,6 +7,7 @@ import numpy as np
 from harness.arrays import Counts
 from harness.checks import Certificate
 from harness.engine.observe import Kind, Observable
+from harness.engine.offender import Offender
 from harness.engine.result import Verdict
 
 __all__ = ["finding", "scope"]
@@ -18,10 +19,13 @@ def finding(
     counts: Counts,
     certificate: Certificate,
     epsilon: float,
+    offender: Offender | None = None,
 ) -> str:
     """Such as "C is 15 % too frequent", or "TV at most 0.0017"."""
     if observable.kind is Kind.PAIRS and verdict is not Verdict.DIFFERS:
         return "no dependence seen (which is no proof of independence)"
+    if verdict is Verdict.DIFFERS and offender is not None:
+        return _first_impossible(offender, counts)
     if verdict is Verdict.DIFFERS:
         return _largest_deviation(observable, counts)
     of = "" if certificate.law == "full alphabet" else f" on the {certificate.law}"
@@ -36,6 +40,11 @@ def scope(draft_length: int, horizon: int) -> str:
     if horizon > draft_length:
         return f"{seen}, bonus token included"
     return f"{seen}; the bonus token is not looked at"
+
+
+def _first_impossible(offender: Offender, counts: Counts) -> str:
+    times = f"{counts[offender.cell]:,} times" if counts[offender.cell] > 1 else "once"
+    return f"{offender.label}: first in trial {offender.trial:,}, {times}, must never happen"
 
 
 def _largest_deviation(observable: Observable, counts: Counts) -> str:

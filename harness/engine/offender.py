@@ -36,7 +36,7 @@ class Offender:
     label: str
 
     def __str__(self) -> str:
-        return f"{self.label} in trial {self.trial:,}, target probability 0"
+        return f"{self.label} in trial {self.trial:,}"
 
 
 def first_offender(

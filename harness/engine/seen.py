@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -14,6 +14,7 @@ from harness.engine.decide import adjusted
 from harness.engine.examine import Examiner
 from harness.engine.finding import finding
 from harness.engine.observe import Kind, Observable
+from harness.engine.offender import Offender, first_offender
 from harness.engine.prepare import Prepared
 from harness.engine.result import Evidence, Verdict
 from harness.engine.sequence import Drawn
@@ -70,13 +71,14 @@ def _seen(prepared: Prepared, drawn: Drawn, suite: Suite) -> Iterator[Seen]:
         log_e = examiner.log_e(counts)
         rng = stream(suite.seed, "checks", scenario.name, observable.name)
         certificate = examiner.certificate(counts, drawn.delta, scenario.epsilon)
+        offender = first_offender(prepared, observable, drawn, suite.seed)
         yield Seen(
             observable,
             counts,
             certificate,
             0.0 if observable.kind is Kind.PAIRS else certificate.bound,
             log_e,
-            examiner.evidence(counts, log_e, rng, final=drawn.final),
+            _told(examiner.evidence(counts, log_e, rng, final=drawn.final), offender),
             examiner.detectable(int(counts.sum()), suite.alpha),
             partial(
                 finding,
@@ -84,8 +86,21 @@ def _seen(prepared: Prepared, drawn: Drawn, suite: Suite) -> Iterator[Seen]:
                 counts=counts,
                 certificate=certificate,
                 epsilon=scenario.epsilon,
+                offender=offender,
             ),
         )
+
+
+def _told(evidence: tuple[Evidence, ...], offender: Offender | None) -> tuple[Evidence, ...]:
+    """The evidence, with the first impossible draw named where it is known."""
+    if offender is None:
+        return evidence
+    return tuple(
+        replace(e, result=replace(e.result, detail=f"{e.result.detail}; first {offender}"))
+        if e.result.check == "support"
+        else e
+        for e in evidence
+    )
 
 
 def _growth(prepared: Prepared, drawn: Drawn) -> Growth:

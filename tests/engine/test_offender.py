@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from harness import parse_suite
+from harness import parse_suite, run_suite
 from harness.engine.draw import ChunkTask
 from harness.engine.offender import Offender, first_offender
 from harness.engine.plan import Chunk
@@ -72,7 +72,19 @@ def test_the_first_impossible_draw_is_the_one_that_order_says(
     wanted = first_in_order(prepared, drawn, seed, observable)
     assert (None if found is None else found.trial) == wanted
     if found is not None:
-        assert str(found) == f"{label} in trial {wanted:,}, target probability 0"
+        assert str(found) == f"{label} in trial {wanted:,}"
+
+
+def test_a_run_names_it_in_its_evidence_and_in_its_reason():
+    """Oracle: the same run's trials one after the other."""
+    whole = parse_suite(SUITE, "made.yaml")
+    result = run_suite(replace(whole, scenarios=whole.scenarios[:1], seed=3))
+    prepared, drawn = run_of("resample", 3)
+    wanted = first_in_order(prepared, drawn, 3, "trace")
+    (scenario,) = result.scenarios
+    assert f"first in trial {wanted:,}" in scenario.reason
+    (support,) = (e for e in scenario.observable("trace").evidence if e.result.check == "support")
+    assert f"first C replaced by C in trial {wanted:,}" in support.result.detail
 
 
 def test_where_nothing_impossible_happened_nothing_is_named():
