@@ -6,8 +6,8 @@ import numpy as np
 
 from harness.arrays import Counts
 from harness.checks import Certificate
+from harness.engine.impossible import Offender
 from harness.engine.observe import Kind, Observable
-from harness.engine.offender import Offender
 from harness.engine.result import Verdict
 
 __all__ = ["finding", "scope"]

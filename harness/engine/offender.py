@@ -7,12 +7,12 @@ was first hit is drawn again, and halved until one trial is left.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from harness.arrays import Counts
 from harness.engine.draw import ChunkTask
+from harness.engine.impossible import Offender
 from harness.engine.observe import Observable
 from harness.engine.plan import Chunk, chunks_of
 from harness.engine.prepare import Prepared
@@ -25,18 +25,6 @@ from harness.trials import TrialBatch
 __all__ = ["Offender", "first_offender"]
 
 REPEATABLE = (RuleSampler, VerifierSampler)  # the same trials for the same stream
-
-
-@dataclass(frozen=True, slots=True)
-class Offender:
-    """The first trial, counted from 1, that fell into a cell of probability zero."""
-
-    trial: int
-    cell: int
-    label: str
-
-    def __str__(self) -> str:
-        return f"{self.label} in trial {self.trial:,}"
 
 
 def first_offender(

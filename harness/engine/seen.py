@@ -13,8 +13,9 @@ from harness.checks import Certificate, certify
 from harness.engine.decide import adjusted
 from harness.engine.examine import Examiner
 from harness.engine.finding import finding
+from harness.engine.impossible import Offender
 from harness.engine.observe import Kind, Observable
-from harness.engine.offender import Offender, first_offender
+from harness.engine.offender import first_offender
 from harness.engine.prepare import Prepared
 from harness.engine.result import Evidence, Verdict
 from harness.engine.sequence import Drawn
