@@ -44,7 +44,7 @@ def host_of(function: Function, spec: SamplerSpec) -> Program:
 
 
 def _interpreter(spec: SamplerSpec) -> str:
-    """A path is relative to the declaration's folder; links in it say which environment is meant."""
+    """Relative to the declaration's folder; links are kept, they say which environment."""
     if not spec.python:
         return sys.executable
     return str(spec.folder.absolute() / spec.python) if "/" in spec.python else spec.python

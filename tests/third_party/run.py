@@ -1,9 +1,10 @@
-"""Runs the suites of scenarios/third_party against the packages they name, each in its own environment.
+"""Runs the suites of scenarios/third_party against the packages they name.
 
     python tests/third_party/run.py [--environments DIR] [--only WORD ...]
 
-Missing environments are made with venv and pip (environments.toml; some gigabytes). Not part of the
-test suite: it takes a quarter of an hour and a network. Exit code 1 where a verdict is not as expected.
+Each package has an environment of its own; missing ones are made with venv and pip (see
+environments.toml; some gigabytes). Not part of the test suite: it takes a quarter of an hour and a
+network. Exit code 1 where a verdict is not as expected.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import venv
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TextIO
 
 from harness.engine.result import ScenarioResult
 from harness.engine.run import run_suite
@@ -35,18 +37,21 @@ def main() -> None:
     arguments = parsed()
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads only slow down laws of a few tokens
     unexpected = 0
-    print(
-        "| suite | scenario | environment | expected | verdict | trials | TV | trials/s | reason |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|")
+    say("| suite | scenario | environment | expected | verdict | trials | TV | trials/s | reason |")
+    say("|---|---|---|---|---|---|---|---|---|")
     for run in PLAN["runs"]:
         told = f"{run['suite']} {run.get('mine', '')} {run.get('in', '')}"
         if arguments.only and not any(word in told for word in arguments.only):
             continue
         for scenario in results(run, arguments.environments):
-            print(row(run, scenario), flush=True)
+            say(row(run, scenario))
             unexpected += not scenario.as_expected
     sys.exit(1 if unexpected else 0)
+
+
+def say(line: str, stream: TextIO = sys.stdout) -> None:
+    stream.write(f"{line}\n")
+    stream.flush()
 
 
 def parsed() -> argparse.Namespace:
@@ -63,7 +68,7 @@ def results(run: Mapping[str, str], environments: Path) -> Iterator[ScenarioResu
     outcome = run_suite(suite, workers=1, samplers=samplers(run, environments))
     took = time.perf_counter() - started
     versions = {k: v for k, v in outcome.manifest.get("versions", {}).items() if k != "python"}
-    print(f"<!-- {run}: {took:.0f} s, {versions} -->", file=sys.stderr)
+    say(f"<!-- {run}: {took:.0f} s, {versions} -->", sys.stderr)
     yield from outcome.scenarios
 
 
@@ -88,7 +93,7 @@ def environment(name: str, environments: Path) -> Path:
         return python
     venv.create(environments / name, with_pip=True)
     for packages in PLAN["environments"][name]:
-        print(f"pip install {' '.join(packages)}", file=sys.stderr)
+        say(f"pip install {' '.join(packages)}", sys.stderr)
         subprocess.run([python, "-m", "pip", "install", "-q", *packages], check=True, cwd=HERE)
     return python
 
