@@ -24,6 +24,7 @@ from harness.checks.dependence import PitTable, dependence_log_e, pair_tallies
 from harness.checks.dual import certify_law
 from harness.checks.e_process import EProcess, LogE
 from harness.checks.exact import exact_p, exact_size
+from harness.checks.finest import FinestCertificate
 from harness.checks.ks import ks_check, ks_exact_p
 from harness.checks.looks import look_schedule, spent_per_look
 from harness.checks.monte_carlo import besag_clifford, tilted_p
@@ -56,6 +57,7 @@ __all__ = [
     "Coarsening",
     "ConditionalEProcess",
     "EProcess",
+    "FinestCertificate",
     "LogE",
     "PitTable",
     "acceptance_check",

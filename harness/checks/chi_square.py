@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy import stats
 
 from harness.arrays import Counts, Floats, Probs, Rows
-from harness.checks.exact import ENUMERABLE, Statistic, exact_p, n_outcomes
+from harness.checks.exact import Statistic, enumerable, exact_p
 from harness.checks.monte_carlo import draws_affordable, tilted_p
 from harness.checks.observed import checked_counts, checked_law, impossible
 from harness.checks.result import CheckResult
@@ -109,7 +109,7 @@ def deciding_p(
 ) -> tuple[float, str]:
     """Valid p-value and how it was found; the way depends on n and the number of cells only."""
     n = int(counts.sum())
-    if n_outcomes(n, law.size) <= ENUMERABLE:
+    if enumerable(n, law.size):
         return exact_p(counts, law, statistic), "exact by enumeration"
     draws = draws_affordable(law.size)
     return tilted_p(counts, law, statistic, draws, rng), f"{draws} tilted draws"

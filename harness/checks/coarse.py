@@ -10,12 +10,17 @@ import numpy.typing as npt
 
 from harness.arrays import Probs, Rows, readonly
 from harness.checks.observed import checked_law
-from harness.checks.order import ratio_order
+from harness.checks.order import CellOrder, ratio_order
 
 __all__ = ["BIN_COUNTS", "Coarsening", "coarse_grainings", "head_sizes", "ratio_bins"]
 
 BIN_COUNTS = (2, 8, 32, 128)
 SMALLEST_HEAD = 16
+
+
+def narrow(labels: Rows) -> npt.NDArray[np.integer[Any]]:
+    """The same numbers in 16 bits where they fit: these are sorted by radix, ten times as fast."""
+    return labels.astype(np.uint16) if labels.max() < 2**16 else labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +36,7 @@ class Coarsening:
     starts: Rows = field(init=False)
 
     def __post_init__(self) -> None:
-        order = np.argsort(self.labels, kind="stable")
+        order = np.argsort(narrow(self.labels), kind="stable")
         starts = np.searchsorted(self.labels[order], np.arange(self.labels.max() + 1))
         for name, array in (("labels", self.labels), ("order", order), ("starts", starts)):
             object.__setattr__(self, name, readonly(array))
@@ -54,10 +59,10 @@ def head_sizes(vocabulary: int) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def head_and_rest(p: Probs, head: int) -> Rows:
-    """The `head` likeliest tokens stand alone, all others share the last cell."""
-    labels = np.full(p.size, head, dtype=np.intp)
-    labels[np.argsort(-p, kind="stable")[:head]] = np.arange(head)
+def head_and_rest(ranked: Rows, head: int) -> Rows:
+    """The first `head` tokens stand alone, all others share the last cell."""
+    labels = np.full(ranked.size, head, dtype=np.intp)
+    labels[ranked[:head]] = np.arange(head)
     return labels
 
 
@@ -67,18 +72,26 @@ def ratio_bins(p: npt.ArrayLike, q: npt.ArrayLike | None, bins: int) -> Rows:
     Without q the order is decreasing p. Tokens that cannot be drawn join the last cell.
     """
     target = checked_law(p)
-    order = ratio_order(target, q)
+    return equal_bins(target, ratio_order(target, q), bins)
+
+
+def equal_bins(target: Probs, order: CellOrder, bins: int) -> Rows:
+    """Cells of about equal target mass in a given order."""
     mass = order.gather(target)
     middle = np.cumsum(mass) - mass / 2
     of_rank = np.minimum(np.floor(bins * middle), bins - 1).astype(np.intp)
-    _, of_rank = np.unique(of_rank, return_inverse=True)
+    used = np.bincount(of_rank, minlength=bins) > 0
+    of_rank = (np.cumsum(used) - 1)[of_rank]
     return np.where(order.ranks >= 0, of_rank[order.ranks], of_rank.max())
 
 
 def canonical(labels: Rows) -> bytes:
-    """Equal for two partitions with the same cells, however these are numbered."""
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[inverse].tobytes()
+    """Equal for two partitions with the same cells, however these are numbered: each token's cell,
+    named by its first token.
+    """
+    first = np.full(int(labels.max()) + 1, labels.size, dtype=np.intp)
+    np.minimum.at(first, labels, np.arange(labels.size))
+    return first[labels].tobytes()
 
 
 def distinct(candidates: list[Coarsening], possible: Rows) -> tuple[Coarsening, ...]:
@@ -93,13 +106,14 @@ def distinct(candidates: list[Coarsening], possible: Rows) -> tuple[Coarsening, 
 def coarse_grainings(p: npt.ArrayLike, q: npt.ArrayLike | None = None) -> tuple[Coarsening, ...]:
     """The full alphabet, its heads and its ratio bins; repeated and trivial ones left out."""
     target = checked_law(p)
+    ranked = np.argsort(-target, kind="stable")
     heads = [
-        Coarsening(f"top {size} tokens and the rest", head_and_rest(target, size))
+        Coarsening(f"top {size} tokens and the rest", head_and_rest(ranked, size))
         for size in head_sizes(int(np.count_nonzero(target)))
     ]
-    kind = "probability" if q is None else "ratio"
+    kind, order = "probability" if q is None else "ratio", ratio_order(target, q)
     bins = [
-        Coarsening(f"{count} {kind} bins", ratio_bins(target, q, count)) for count in BIN_COUNTS
+        Coarsening(f"{count} {kind} bins", equal_bins(target, order, count)) for count in BIN_COUNTS
     ]
     full = Coarsening("full alphabet", np.arange(target.size, dtype=np.intp))
     return distinct([full, *heads, *bins], np.flatnonzero(target))

@@ -15,11 +15,8 @@ where every term has the size of the result.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from harness.arrays import Counts, Floats, Probs
 from harness.checks.stirling import entropy_gap, remainder
@@ -34,8 +31,15 @@ __all__ = [
 
 
 def log_mean_exp(values: Floats, axis: int = -1) -> Floats:
-    """Logarithm of the mean of exponentials along one axis, without overflow."""
-    return np.asarray(special.logsumexp(values, axis=axis)) - math.log(values.shape[axis])
+    """Logarithm of the mean of exponentials along one axis, without overflow.
+
+    `scipy.special.logsumexp` answers the same in twenty times the time where rows are short.
+    """
+    highest = np.asarray(values.max(axis=axis, keepdims=True))
+    finite = np.where(np.isfinite(highest), highest, 0.0)  # inf - inf is not a number
+    with np.errstate(divide="ignore", over="ignore"):  # the logarithms of 0 and of infinity
+        log = np.log(np.exp(values - finite).mean(axis=axis))
+    return np.asarray(log + finite.squeeze(axis))
 
 
 def cell_terms(counts: Counts, law: Probs, n: npt.ArrayLike, kappa: npt.ArrayLike) -> Floats:
@@ -49,8 +53,10 @@ def cell_terms(counts: Counts, law: Probs, n: npt.ArrayLike, kappa: npt.ArrayLik
     drawn = counts > 0
     smooth = total * law * entropy_gap(np.maximum(excess, -1.0))
     log_ratio = np.log1p(np.where(drawn, excess, 0.0)) + np.log1p(n / kappa)
-    rough = remainder(a + counts) - remainder(a) - 0.5 * log_ratio
-    return smooth + np.where(drawn, rough, 0.0)
+    rough = remainder(a + counts)
+    rough -= remainder(a)
+    rough -= 0.5 * log_ratio
+    return np.asarray(smooth + np.where(drawn, rough, 0.0))
 
 
 def total_terms(n: npt.ArrayLike, kappa: npt.ArrayLike) -> Floats:

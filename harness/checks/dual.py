@@ -48,19 +48,21 @@ SEARCH = 30  # trials of the choice
 FIRST_SIMPLEX = np.array([[0.0, 0.0], [0.2, 0.0], [0.0, 0.2]])  # in ln a and ln b
 
 
-def mean_deviation(q: Floats, p: Probs, n: int) -> Floats:
-    """h: the mean of |Bin(n, q)/n - p|, at each of several q and p."""
-    m = np.floor(n * p)
-    below = p * stats.binom.cdf(m, n, q) - q * stats.binom.cdf(m - 1, n - 1, q)
-    return (q - p) + 2.0 * below
-
-
-def deviation_slope(q: Floats, p: Probs, n: int) -> Floats:
-    """Derivative of h in q, from -1 to 1 and increasing."""
+def deviation(q: Floats, p: Probs, n: int) -> tuple[Floats, Floats]:
+    """h, the mean of |Bin(n, q)/n - p|, at each of several q and p; and its derivative in q, which
+    increases from -1 to 1.
+    """
     m = np.floor(n * p)
     upto, less = stats.binom.cdf(m, n - 1, q), stats.binom.cdf(m - 1, n - 1, q)
+    # one draw more: P(Bin(n, q) <= m) = (1 - q) upto + q less
+    below = p * ((1.0 - q) * upto + q * less) - q * less
     share = 2.0 * (m - n * p) + 1.0
-    return 1.0 - upto - less + share * (upto - less)
+    return (q - p) + 2.0 * below, 1.0 - upto - less + share * (upto - less)
+
+
+def mean_deviation(q: Floats, p: Probs, n: int) -> Floats:
+    """h: the mean of |Bin(n, q)/n - p|, at each of several q and p."""
+    return deviation(q, p, n)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +76,8 @@ class Tangents:
     @classmethod
     def at(cls, u: Floats, p: Probs, n: int, a: float, side: int) -> Self:
         q = np.clip(p + side * u, 0.0, 1.0)
-        value = 0.5 * mean_deviation(q, p, n) - a * u
-        return cls(u, value, 0.5 * side * deviation_slope(q, p, n) - a)
+        mean, slope = deviation(q, p, n)
+        return cls(u, 0.5 * mean - a * u, 0.5 * side * slope - a)
 
     def where(self, chosen: Bits, other: Tangents) -> Tangents:
         """These points, replaced by the other ones where chosen."""
@@ -174,12 +176,22 @@ def first_slope(mean: float, surplus: float) -> float:
     return math.sqrt(max(surplus, 1e-12) / (CURVATURE * max(mean, 1e-300)))
 
 
+def promised_by_sets(p: Probs, n: int, delta: float, excess: float = 0.0) -> float:
+    """The bound of C1 where T exceeds the mean of a correct sampler by so much."""
+    tv = min(expected_tv(p, n) + excess, 1.0)
+    return tv + clopper_pearson_radius(tv, float(p.max()), n, delta)
+
+
+def promised_by_dual(p: Probs, n: int, delta: float, excess: float = 0.0) -> float:
+    """About the bound of C2 where T exceeds the mean of a correct sampler by so much."""
+    mean, surplus = expected_tv(p, n), hoeffding_radius(n, delta) + excess
+    a = min(0.5, first_slope(mean, surplus))
+    return (CURVATURE * a * a * mean + surplus) / (2.0 * a)
+
+
 def pays(p: Probs, n: int, delta: float) -> bool:
     """Whether C2 promises a smaller bound than C1 for a correct sampler: by p and n alone."""
-    mean, radius = expected_tv(p, n), hoeffding_radius(n, delta)
-    a = min(0.5, first_slope(mean, radius))
-    promised = (CURVATURE * a * a * mean + radius) / (2.0 * a)
-    return promised < mean + clopper_pearson_radius(min(mean, 1.0), float(p.max()), n, delta)
+    return promised_by_dual(p, n, delta) < promised_by_sets(p, n, delta)
 
 
 def certify_law(counts: npt.ArrayLike, law: npt.ArrayLike, delta: float) -> Certificate:
@@ -190,8 +202,20 @@ def certify_law(counts: npt.ArrayLike, law: npt.ArrayLike, delta: float) -> Cert
     p = checked_law(law)
     observed = checked_counts(counts, p.size)
     n = int(observed.sum())
-    if n < 2 or not pays(p, n, delta):
-        return certify(observed, p, delta)
+    return (
+        certify_dual(observed, p, delta)
+        if n > 1 and pays(p, n, delta)
+        else certify(observed, p, delta)
+    )
+
+
+def certify_dual(counts: npt.ArrayLike, law: npt.ArrayLike, delta: float) -> Certificate:
+    """C2, for two draws or more."""
+    p = checked_law(law)
+    observed = checked_counts(counts, p.size)
+    n = int(observed.sum())
+    if n < 2:
+        raise BadSetting(f"C2 needs two draws or more, not {n}")
     tv, radius = float(total_variation(observed, p)), hoeffding_radius(n, delta)
     a, b = slopes_near_best(p, n, max(tv - expected_tv(p, n) + radius, 0.05 * radius))
     bound = (tv - dual_mean(p, n, a, b) + radius) / (a + b)

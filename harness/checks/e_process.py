@@ -13,7 +13,6 @@ from typing import Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from harness.arrays import Counts, Floats, Probs, Rows, readonly
 from harness.checks.coarse import Coarsening, coarse_grainings, head_sizes
@@ -43,9 +42,9 @@ class LogE:
 
 def mixed(parts: Mapping[str, Floats]) -> Floats:
     """Logarithm of the weighted mean of the parts, weights as declared; absent parts left out."""
-    total = sum(WEIGHTS[name] for name in parts)
-    logs = [value + math.log(WEIGHTS[name] / total) for name, value in parts.items()]
-    return np.asarray(special.logsumexp(np.stack(logs), axis=0))
+    mean = sum(WEIGHTS[name] for name in parts) / len(parts)
+    logs = [value + math.log(WEIGHTS[name] / mean) for name, value in parts.items()]
+    return log_mean_exp(np.stack(logs), axis=0)
 
 
 def rest_of_each(law: Probs) -> Probs:
@@ -81,15 +80,20 @@ class EProcess:
         *,
         uniform: bool = True,
         kappas: tuple[float, ...] = KAPPAS,
+        parts: tuple[Coarsening, ...] | None = None,
     ) -> Self:
-        """For a target law, a draft law, and the exact laws of known faults by name."""
+        """For a target law, a draft law, and the exact laws of known faults by name.
+
+        `parts` are the coarse-grainings of p and q, where these have been worked out already.
+        """
         target = checked_law(p)
         possible = np.flatnonzero(target)
         ranked = possible[np.argsort(-target[possible], kind="stable")]
         laws = {**({} if q is None else {"draft": q}), **(faults or {})}
         bets = directions(target, laws, uniform=uniform)
         law = target[ranked]
-        bins = tuple(part for part in coarse_grainings(target, q) if "bins" in part.name)
+        parts = coarse_grainings(target, q) if parts is None else parts
+        bins = tuple(part for part in parts if "bins" in part.name)
         return cls(
             target,
             readonly(ranked),

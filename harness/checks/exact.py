@@ -15,6 +15,7 @@ from harness.checks.observed import checked_counts, checked_law
 __all__ = [
     "ENUMERABLE",
     "Statistic",
+    "enumerable",
     "exact_p",
     "exact_p_values",
     "exact_size",
@@ -33,6 +34,15 @@ TIE = 1e-9  # statistics this close (relative) count as equal, towards the large
 def n_outcomes(n: int, cells: int) -> int:
     """How many count vectors of `cells` cells sum to n."""
     return math.comb(n + cells - 1, cells - 1)
+
+
+def enumerable(n: int, cells: int) -> bool:
+    """Whether these are few enough to list, without working a huge number out."""
+    few, many = sorted((n, cells - 1))
+    # at least (1 + many) choose one, and at least 2^few
+    if few > 0 and max(1 + many, 2 ** min(few, 64)) > ENUMERABLE:
+        return False
+    return n_outcomes(n, cells) <= ENUMERABLE
 
 
 def outcomes(n: int, cells: int) -> Counts:

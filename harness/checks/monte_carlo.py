@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy import special, stats
+from scipy import stats
 
 from harness.arrays import Counts, Floats, Probs
-from harness.checks.dirichlet import log_dirichlet_ratio
+from harness.checks.dirichlet import log_dirichlet_ratio, log_mean_exp
 from harness.checks.exact import Statistic, tail_of
 
 __all__ = ["besag_clifford", "draws_affordable", "tilted_p"]
@@ -28,11 +28,13 @@ __all__ = ["besag_clifford", "draws_affordable", "tilted_p"]
 TAILS = (1e-1, 1e-2, 1e-4, 1e-6, 1e-9, 1e-13, 1e-20)  # chi-square tails the mixture reaches into
 CELL_BUDGET = 400_000  # simulated cells a test, about .3 s; beyond it the e-value remains
 MOST_DRAWS = 4_000
+FEWEST_DRAWS = 20  # fewer could not take the p-value below .05 by themselves
 
 
 def draws_affordable(cells: int) -> int:
     """Simulated count vectors for a test on so many cells: fixed by their number alone."""
-    return min(MOST_DRAWS, CELL_BUDGET // cells)
+    affordable = min(MOST_DRAWS, CELL_BUDGET // cells)
+    return affordable if affordable >= FEWEST_DRAWS else 0
 
 
 def concentrations(n: int, cells: int) -> Floats:
@@ -45,7 +47,7 @@ def log_weights(counts: Counts, law: Probs, kappas: Floats) -> Floats:
     """Logarithm of promised over mixture probability, (...,) for counts (..., k)."""
     ratios = log_dirichlet_ratio(counts, law, kappas)
     with_null = np.concatenate([ratios, np.zeros((*ratios.shape[:-1], 1))], axis=-1)
-    return np.log(with_null.shape[-1]) - special.logsumexp(with_null, axis=-1)
+    return -log_mean_exp(with_null)
 
 
 def tilted_draws(

@@ -20,7 +20,8 @@ HALF_LOG_2PI = 0.5 * np.log(2.0 * np.pi)
 def entropy_gap(x: npt.ArrayLike) -> Floats:
     """(1 + x) ln(1 + x) - x for x >= -1, about x^2/2: the integrand of relative entropy."""
     x = np.asarray(x, dtype=np.float64)
-    gap = np.asarray(special.xlog1py(1.0 + x, x) - x)
+    # at -1 the logarithm is infinite and its factor zero: any finite number will do in its place
+    gap = np.asarray((1.0 + x) * np.log1p(np.maximum(x, -1.0 + 1e-16)) - x)
     near = np.asarray(np.abs(x) < NEAR)
     if near.any():
         gap[near] = small_gap(x[near])
@@ -39,15 +40,23 @@ def small_gap(x: Floats) -> Floats:
 def remainder(x: npt.ArrayLike) -> Floats:
     """What Stirling leaves: ln Gamma(x) - [(x - 1/2) ln x - x + ln(2 pi)/2], for x > 0."""
     x = np.asarray(x, dtype=np.float64)
-    large = np.maximum(x, SERIES_FROM)
-    inverse, series = 1.0 / (large * large), np.full_like(large, STIRLING[-1])
-    for coefficient in reversed(STIRLING[:-1]):
-        series = series * inverse + coefficient
-    series = np.asarray(series / large)
+    series = stirling_series(np.maximum(x, SERIES_FROM))
     small = np.asarray(x < SERIES_FROM)
     if small.any():
         y = x[small]
         series[small] = special.gammaln(y) - ((y - 0.5) * np.log(y) - y + HALF_LOG_2PI)
+    return series
+
+
+def stirling_series(large: npt.ArrayLike) -> Floats:
+    """The remainder from ten on, in place: these are the innermost loops of the e-process."""
+    inverse = np.asarray(1.0 / np.asarray(large))
+    square = np.asarray(inverse * inverse)
+    series = np.full_like(inverse, STIRLING[-1])
+    for coefficient in reversed(STIRLING[:-1]):
+        series *= square
+        series += coefficient
+    series *= inverse
     return series
 
 

@@ -95,4 +95,4 @@ def _decided(prepared: Prepared, tally: Tally, delta: float, levels: Levels) -> 
         return True
     epsilon = prepared.scenario.epsilon
     laws = [(e, c) for e, c in seen if e.observable.kind is not Kind.PAIRS]
-    return bool(laws) and all(e.certificate(c, delta, epsilon).bound <= epsilon for e, c in laws)
+    return bool(laws) and all(e.certifies(c, delta, epsilon) for e, c in laws)

@@ -8,15 +8,19 @@ import pytest
 from harness.checks import certificate
 from harness.checks.certificate import (
     Certificate,
+    Envelope,
     certify,
     certify_coarse,
     certify_contexts,
     clopper_pearson_radius,
-    envelope,
+    entropy_budget,
     excess_limits,
     hoeffding_radius,
+    kl,
     kl_excess,
     largest_excess,
+    least_radius,
+    slope_of_excess,
     total_variation,
     tv_lower_bound,
 )
@@ -68,8 +72,9 @@ def test_exact_limits_lie_between_the_normal_bounds(n, delta):
     """Zubkov and Serov's inequalities, at every count. Oracle: exact binomial limits."""
     counts = np.arange(n + 1)
     exact = excess_limits(counts, n, delta)
-    upper = np.array([envelope(int(s), n, delta) for s in counts])
-    lower = np.array([kl_excess(s / n, n, delta) for s in counts[:-1]])
+    above, budget = Envelope.of(n, delta), entropy_budget(n, delta)
+    upper = np.array([above.at(int(s)) for s in counts])
+    lower = np.array([kl_excess(s / n, budget) for s in counts[:-1]])
     assert (upper >= exact).all()
     assert (lower <= exact[:-1]).all()
     assert np.diff(upper[:-1], 2).max() <= 1e-12
@@ -84,6 +89,41 @@ def test_the_search_finds_the_largest_radius(monkeypatch, span):
         monkeypatch.setattr(certificate, "MOST_EVALUATIONS", most)
         found = largest_excess(*span, n, delta)
         assert highest <= found <= highest + 3 / n
+
+
+@pytest.mark.parametrize(("n", "delta"), [(300, 1e-6), (300, 0.1), (50_000, 1e-9)])
+def test_the_slope_of_the_excess_is_its_derivative(n, delta):
+    """By implicit differentiation. Oracle: central differences, good to 1e-5 here."""
+    budget = entropy_budget(n, delta)
+    for x in (0.01, 0.2, 0.5, 0.9):
+        step = 1e-6
+        rise = kl_excess(x + step, budget) - kl_excess(x - step, budget)
+        found = slope_of_excess(x, kl_excess(x, budget))
+        assert found == pytest.approx(rise / (2 * step), rel=1e-4, abs=1e-5)
+
+
+@pytest.mark.parametrize("x", [0.0, 1e-9, 0.3, 0.99])
+@pytest.mark.parametrize("budget", [1e-10, 1e-4, 0.03])
+def test_the_excess_spends_its_budget(x, budget):
+    """kl(x, x + excess) is the budget, to the rounding of u. Oracle: the definition."""
+    assert kl(x, x + kl_excess(x, budget)) == pytest.approx(budget, rel=1e-5)
+
+
+def test_the_excess_never_leaves_the_unit_interval():
+    """Where u would round to one the excess is the rest of the interval, which is above it."""
+    for x in (0.999, 1.0 - 1e-12, 1.0):
+        assert 0.0 <= kl_excess(x, 3.0) <= 1.0 - x
+
+
+@pytest.mark.parametrize("top", [0.05, 0.4, 0.6, 0.9])
+@pytest.mark.parametrize("n", [64, 1_000, 30_000, 10**6])
+def test_no_certificate_is_within_epsilon_where_the_least_radius_is_not(n, top):
+    """Below every radius at any observed distance up to epsilon. Oracle: C1."""
+    epsilon = 0.05
+    least = least_radius(top, n, 1e-6, epsilon)
+    radii = [clopper_pearson_radius(tv, top, n, 1e-6) for tv in np.linspace(0, epsilon, 21)]
+    assert 0.0 < least <= min(radii)
+    assert least > 0.9 * min(radii)
 
 
 def worst_laws(p, tv):

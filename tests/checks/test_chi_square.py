@@ -19,10 +19,20 @@ from harness.checks.chi_square import (
     pooled,
     williams_divisor,
 )
-from harness.checks.exact import exact_p, exact_p_values, exact_size, log_pmf, outcomes
+from harness.checks.exact import (
+    ENUMERABLE,
+    enumerable,
+    exact_p,
+    exact_p_values,
+    exact_size,
+    log_pmf,
+    n_outcomes,
+    outcomes,
+)
 from harness.checks.monte_carlo import (
     besag_clifford,
     concentrations,
+    draws_affordable,
     log_weights,
     tilted_draws,
     tilted_p,
@@ -279,3 +289,15 @@ def test_chi_square_takes_g_for_few_cells_and_pearson_for_many(rng):
 def test_the_three_token_fault_is_found_at_its_planned_size(p, fault, rng):
     """41,591 trials miss the fault with probability 1e-6 at level 1e-6. Oracle: exact power."""
     assert pearson(rng.multinomial(41_591, fault), p, rng).p_value < 1e-6
+
+
+@pytest.mark.parametrize("cells", [1, 2, 3, 4, 8, 20, 600_000, 600_001])
+@pytest.mark.parametrize("n", [0, 1, 2, 5, 18, 30, 1_094, 1_095])
+def test_few_outcomes_are_told_without_counting_many(n, cells):
+    """Whether there are at most 600,000 count vectors. Oracle: the binomial coefficient."""
+    assert enumerable(n, cells) is (n_outcomes(n, cells) <= ENUMERABLE)
+
+
+def test_large_alphabets_are_decided_by_the_e_value_alone():
+    """From 20,001 cells on fewer than 20 draws are affordable: none is made. Oracle: the budget."""
+    assert [draws_affordable(cells) for cells in (2, 20_000, 20_001, 128_256)] == [4_000, 20, 0, 0]

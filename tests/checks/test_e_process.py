@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import mpmath
 import numpy as np
@@ -262,3 +263,24 @@ def test_ratio_bins_have_equal_mass_and_depend_on_the_laws_only():
 def test_coarse_grainings_repeat_nothing(p, q):
     """Three tokens with two equal ratios: the alphabet and one pair of bins. Oracle: by hand."""
     assert [part.name for part in coarse_grainings(p, q)] == ["full alphabet", "2 ratio bins"]
+
+
+def test_relative_entropies_of_rare_tokens_do_not_overflow():
+    """A share 1e30 times too large and beyond: (1 + x) ln(1 + x) - x, without a warning.
+
+    Oracle: the closed form, x (ln x - 1) where x is huge; and 1 at -1.
+    """
+    x = np.array([-1.0, 0.01, 1e30, 1e150, 1e250])
+    found = entropy_gap(x)
+    assert found[2:] == pytest.approx(x[2:] * (np.log(x[2:]) - 1.0), rel=1e-14)
+    assert found[:2] == pytest.approx([1.0, 1.01 * math.log1p(0.01) - 0.01], rel=1e-12)
+
+
+def test_infinite_evidence_stays_infinite():
+    """The mean of exponentials with an infinite one, with none but zeros, with huge ones.
+
+    Oracle: scipy.special.logsumexp.
+    """
+    rows = np.array([[np.inf, 0.0], [-np.inf, -np.inf], [1e300, 0.0], [-800.0, -801.0]])
+    expected = special.logsumexp(rows, axis=1) - math.log(2)
+    np.testing.assert_allclose(log_mean_exp(rows), expected, rtol=1e-15)
