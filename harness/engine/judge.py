@@ -10,7 +10,6 @@ import numpy as np
 from harness.arrays import Exact, Probs
 from harness.checks import clopper_pearson
 from harness.engine.decide import decide, family_adjusted, worst
-from harness.engine.finding import scope
 from harness.engine.result import (
     Acceptance,
     Evidence,
@@ -122,7 +121,7 @@ def _scenario(
         settings=scenario.settings,
         draft_length=scenario.draft_length,
         horizon=scenario.horizon,
-        scope=scope(scenario.draft_length, scenario.horizon),
+        scope=ready.scope,
         wall_seconds=outcome.wall_seconds,
         cpu_seconds=outcome.cpu_seconds,
     )

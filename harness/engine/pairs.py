@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.arrays import Rows, Tokens
+from harness.engine.finding import scope
 from harness.engine.plan import BATCH_TRIALS, Chunk
 from harness.errors import BadSetting, SamplerFailure
 from harness.laws.joint import MOST_JOINT_CELLS, joint_cells, tokens_of_cells
@@ -35,6 +36,13 @@ class View:
     tokens: tuple[str, ...]
     prompts: int
     end: int | None
+
+    @property
+    def law(self) -> str:
+        """Which law it is, where that is not the law of all tokens after one prompt."""
+        window = self.name.partition("[")[2].rstrip("]")
+        mean = f"mean over {self.prompts} prompts" if self.prompts > 1 else ""
+        return ", ".join(part for part in (window and f"{window} alone", mean) if part)
 
     @property
     def cells(self) -> int:
@@ -73,6 +81,15 @@ class TwoArms:
     def concurrent(self) -> bool:
         return self.sampler.concurrent and self.reference.concurrent
 
+    @property
+    def scope(self) -> str:
+        """Windows are compared one by one: what links them only the permutation test sees."""
+        seen = scope(self.scenario.draft_length, self.scenario.horizon)
+        if not any(view.name.startswith("joint [") for view in self.views):
+            return seen
+        width = max(view.last - view.first for view in self.views)
+        return f"{seen}, but in windows of {width}, not across them"
+
 
 def two_arms(
     scenario: Scenario,
@@ -92,18 +109,25 @@ def two_arms(
 
 
 def _views(scenario: Scenario, tokens: tuple[str, ...]) -> Iterator[View]:
-    """The first token; then all tokens jointly, in as few windows as hold at most 2**20 cells."""
+    """All tokens jointly, in as few windows as hold at most 2**20 cells; then the first token.
+
+    The joint law comes first: what speaks for the scenario should speak of all its tokens.
+    """
     contexts, horizon = scenario.laws.contexts, scenario.horizon
     shape = tokens, len(contexts.starts), contexts.end
     judged = scenario.observe or ("output", "joint")
-    yield View("output", "output" in judged, 0, 1, *shape)
     width = _window(len(tokens), len(contexts.starts), horizon)
     for first in range(0, horizon, width):
         last = min(first + width, horizon)
         if last > 1:  # the first token alone is there already
             whole = (first, last) == (0, horizon)
-            name = "joint" if whole else f"joint [tokens {first + 1} to {last}]"
+            name = "joint" if whole else f"joint [{_span(first, last)}]"
             yield View(name, "joint" in judged, first, last, *shape)
+    yield View("output", "output" in judged, 0, 1, *shape)
+
+
+def _span(first: int, last: int) -> str:
+    return f"token {last}" if last == first + 1 else f"tokens {first + 1} to {last}"
 
 
 def _window(vocabulary: int, prompts: int, horizon: int) -> int:

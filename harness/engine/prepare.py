@@ -9,6 +9,7 @@ from harness.engine.defaults import judged_observables
 from harness.engine.exact import exact_single
 from harness.engine.examine import Examiner
 from harness.engine.facts import problems
+from harness.engine.finding import scope
 from harness.engine.observation import Geometry, observation
 from harness.engine.pairs import TwoArms, two_arms
 from harness.errors import UnknownName
@@ -41,6 +42,10 @@ class Prepared:
     @property
     def concurrent(self) -> bool:
         return self.sampler.concurrent
+
+    @property
+    def scope(self) -> str:
+        return scope(self.scenario.draft_length, self.scenario.horizon)
 
 
 def prepare(scenario: Scenario, suite: Suite, samplers: Mapping[str, SamplerFactory]) -> Prepared:

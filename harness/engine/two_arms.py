@@ -64,13 +64,9 @@ class Standing:
 
     def bounds(self, delta: float) -> list[Certificate]:
         return [
-            certify_two_arms(value.of_a, value.of_b, delta, name=_law(view))
+            certify_two_arms(value.of_a, value.of_b, delta, name=view.law or "full alphabet")
             for view, value in zip(self.views, self.values, strict=True)
         ]
-
-
-def _law(view: View) -> str:
-    return "full alphabet" if view.prompts == 1 else f"mean over {view.prompts} prompts"
 
 
 @dataclass(frozen=True, slots=True)

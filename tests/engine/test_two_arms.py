@@ -266,20 +266,23 @@ def test_long_sequences_are_seen_in_windows():
     text = FROM_OUTSIDE.replace("horizon: 3", "horizon: 25")
     suite = parsed(text)
     ready = made_ready(suite.scenarios[0], suite, {"new": Made, "old": Made})
-    names = [
-        "output",
-        "joint [tokens 1 to 10]",
-        "joint [tokens 11 to 20]",
-        "joint [tokens 21 to 25]",
-    ]
+    windows = ("1 to 10", "11 to 20", "21 to 25")
+    names = [*(f"joint [tokens {window}]" for window in windows), "output"]
     assert [view.name for view in ready.views] == names
-    assert ready.views[1].label(4**10 - 1) == " ".join("D" * 10)
+    assert [view.law for view in ready.views][1:3] == [
+        "tokens 11 to 20 alone",
+        "tokens 21 to 25 alone",
+    ]
+    assert ready.scope == (
+        "the first 25 tokens jointly, bonus token included, but in windows of 10, not across them"
+    )
+    assert ready.views[0].label(4**10 - 1) == " ".join("D" * 10)
     text = FROM_OUTSIDE.replace("horizon: 3", "horizon: 21")
     (scenario,) = outside(
         Made(lambda *a: long(*a)[:, -21:]), Made(lambda *a: fair(*a)[:, -21:]), text
     ).scenarios
     assert scenario.verdict is Verdict.DIFFERS
-    assert scenario.reason.startswith("joint [tokens 21 to 21]: A ")
+    assert scenario.reason.startswith("joint [token 21]: A ")
 
 
 def test_sequences_may_end_early():
