@@ -240,6 +240,18 @@ def test_faulty_program_draws_another_law(c_program, declare, assignment):
     assert_follows(cells, np.array([0.59, 0.295, 0.115]))
 
 
+@pytest.mark.parametrize("fault", ["", "draft"])
+def test_program_generates_from_the_tables_of_its_setup(
+    fault, c_program, declare, assignment, markov
+):
+    """An exact generator in C follows the product of p's rows, a faulty one that of q's."""
+    command = [c_program, fault] if fault else [c_program]
+    sampler = declare(assignment(2, 3, markov), kind="command", command=command, level="generator")
+    tokens = sampler.sample(40_000, stream(22, "program", fault)).tokens
+    law = joint_law(markov.q if fault else markov.p, markov.contexts, 3, start=0).astype(float)
+    assert_follows(joint_cells(tokens, 3, None), law)
+
+
 def test_program_tells_its_version(c_program, declare, assignment):
     """The manifest gets what the program says of itself."""
     sampler = declare(assignment(), kind="command", command=[c_program])

@@ -1,7 +1,7 @@
-/* A verifier over the command protocol, version 1 (harness/samplers/PROTOCOL.md).
+/* A verifier and a generator over the command protocol, version 1 (harness/samplers/PROTOCOL.md).
  * cc -O2 -o verifier verifier.c
  * With an argument it is wrong on purpose: "target" replaces a rejected token by a draw from p
- * in place of the residual; the others break the protocol (see main). */
+ * in place of the residual, "draft" generates from q; the others break the protocol (see main). */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,19 +59,48 @@ static void verify(const int32_t *draft, const double *q, const double *p, int32
     out[k] = draw(p, V);
 }
 
+/* What a setup message brings, for a generator: laws by context, and where a token leads. */
+static struct { long V; double *p, *q; int32_t *successor, *starts; } laws;
+
+static void setup(const char *header) {
+    const char *starts = strstr(header, "\"name\":\"starts\"");
+    long C = number(strstr(header, "\"name\":\"p\""), "\"shape\":["), V = number(header, "\"vocabulary\":");
+    free(laws.p); free(laws.q); free(laws.successor); free(laws.starts);
+    laws.V = V;
+    laws.p = taken(C * V * 8);
+    laws.q = taken(C * V * 8);
+    laws.successor = taken(C * V * 4);
+    laws.starts = taken(4 * number(starts, "\"shape\":["));
+    printf("{\"ok\":true,\"versions\":{\"verifier.c\":\"1\"}}\n");
+    fflush(stdout);
+}
+
+static void generate(const char *header, const double *law) {
+    long n = number(header, "\"n\":"), horizon = number(header, "\"horizon\":");
+    int32_t *out = malloc(n * horizon * 4);
+    state = number(header, "\"seed\":");
+    for (long i = 0; i < n; i++)
+        for (long j = 0, context = laws.starts[0]; j < horizon; j++) {
+            int32_t x = out[i * horizon + j] = draw(law + context * laws.V, laws.V);
+            context = laws.successor[context * laws.V + x];
+        }
+    printf("{\"ok\":true,\"arrays\":[{\"name\":\"tokens\",\"dtype\":\"<i4\",\"shape\":[%ld,%ld]}]}\n", n, horizon);
+    fwrite(out, 4, n * horizon, stdout);
+    fflush(stdout);
+    free(out);
+}
+
 int main(int argc, char **argv) {
     const char *fault = argc > 1 ? argv[1] : "";
     char *header = NULL;
     size_t room = 0;
     while (getline(&header, &room, stdin) > 0) {
         if (strstr(header, "\"do\":\"setup\"")) {
-            /* p and q, successor and starts: read past them, each call brings its own laws */
-            const char *shape = strstr(header, "\"name\":\"p\"");
-            long C = number(shape, "\"shape\":["), V = number(header, "\"vocabulary\":");
-            const char *starts = strstr(header, "\"name\":\"starts\"");
-            free(taken(C * V * (8 + 8 + 4) + 4 * number(starts, "\"shape\":[")));
-            printf("{\"ok\":true,\"versions\":{\"verifier.c\":\"1\"}}\n");
-            fflush(stdout);
+            setup(header);
+            continue;
+        }
+        if (strstr(header, "\"do\":\"generate\"")) {
+            generate(header, strcmp(fault, "draft") ? laws.p : laws.q);
             continue;
         }
         long n = number(header, "\"n\":"), k = number(header, "\"k\":"), V = number(header, "\"vocabulary\":");
