@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from harness.engine.result import ScenarioResult, SuiteResult, Verdict
     from harness.engine.run import run_suite
     from harness.errors import HarnessError, SamplerFailure, ScenarioError
+    from harness.reports.table import to_frame
     from harness.scenario.load import load_suite, load_suites, parse_suite
     from harness.store.folder import load as load_run
     from harness.store.folder import save as save_run
@@ -36,6 +37,7 @@ __all__ = [
     "parse_suite",
     "run_suite",
     "save_run",
+    "to_frame",
 ]
 
 _HOMES = {  # imported when first asked for, so that `specharness --help` is quick
@@ -52,6 +54,7 @@ _HOMES = {  # imported when first asked for, so that `specharness --help` is qui
     "parse_suite": "harness.scenario.load:parse_suite",
     "run_suite": "harness.engine.run:run_suite",
     "save_run": "harness.store.folder:save",
+    "to_frame": "harness.reports.table:to_frame",
 }
 
 
