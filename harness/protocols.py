@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol, Self, TypeAlias
+from typing import Any, Final, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from harness.trials import Round, TrialBatch
 __all__ = [
     "EVERYONE",
     "Assignment",
+    "Finite",
     "Procedure",
     "Rule",
     "Sampler",
@@ -24,6 +25,7 @@ __all__ = [
     "Tally",
     "Trials",
     "VerificationRule",
+    "Versioned",
 ]
 
 EVERYONE: Final = None
@@ -111,6 +113,22 @@ class Sampler(Protocol):
     def sample(self, n_trials: int, rng: np.random.Generator) -> TrialBatch:
         """n_trials independent trials; raises SamplerFailure for a broken contract."""
         ...
+
+
+@runtime_checkable
+class Finite(Protocol):
+    """A sampler that has only so many trials, such as a recording."""
+
+    @property
+    def trials(self) -> int: ...
+
+
+@runtime_checkable
+class Versioned(Protocol):
+    """A sampler that tells the versions of the packages under test, for the manifest."""
+
+    @property
+    def versions(self) -> Mapping[str, str]: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,9 +26,18 @@ INLINE_UP_TO = 64  # tokens: larger laws are told by their digest
 
 
 def manifest_of(
-    suite: Suite, *, workers: int, wall: float, cpu: float, trials: int
+    suite: Suite,
+    *,
+    workers: int,
+    wall: float,
+    cpu: float,
+    trials: int,
+    tested: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Values for `manifest.json`: suite and laws, streams, versions, machine and time."""
+    """Values for `manifest.json`: suite and laws, streams, versions, machine and time.
+
+    `tested` are versions of packages under test.
+    """
     return {
         "suite": {
             "name": suite.name,
@@ -47,7 +56,7 @@ def manifest_of(
             "chunk_trials": CHUNK_TRIALS,
             "batch_trials": BATCH_TRIALS,
         },
-        "versions": {"python": platform.python_version(), **_versions()},
+        "versions": {"python": platform.python_version(), **_versions(), **(tested or {})},
         "git_commit": _git_commit(),
         "machine": {
             "system": platform.platform(),

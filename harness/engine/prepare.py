@@ -14,7 +14,7 @@ from harness.engine.observation import Geometry, observation
 from harness.engine.pairs import TwoArms, two_arms
 from harness.errors import UnknownName
 from harness.laws.step import ExactStep
-from harness.protocols import Assignment, Rule, Sampler, SamplerFactory, Tally
+from harness.protocols import Assignment, Finite, Rule, Sampler, SamplerFactory, Tally
 from harness.registry import did_you_mean
 from harness.rules import RULES
 from harness.samplers.rule import RuleSampler
@@ -53,6 +53,8 @@ def prepare(scenario: Scenario, suite: Suite, samplers: Mapping[str, SamplerFact
     rule = RULES[scenario.rule] if scenario.rule is not None else None
     tokens = scenario.vocabulary or suite.vocabulary
     sampler = _sampler(scenario, rule, tokens, samplers)
+    if isinstance(sampler, Finite):
+        scenario = replace(scenario, trials=max(1, min(scenario.trials, sampler.trials)))
     geometry = Geometry(
         scenario.laws,
         tokens,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ from harness.engine.rooms import Ready, examined, made_ready
 from harness.engine.sequence import Levels
 from harness.errors import SamplerFailure
 from harness.executors import default_workers, local_executor
-from harness.protocols import SamplerFactory
+from harness.protocols import SamplerFactory, Versioned
 from harness.scenario.model import Suite
 
 __all__ = ["Progress", "run_suite"]
@@ -67,6 +67,7 @@ def run_suite(
         wall=time.perf_counter() - wall,
         cpu=time.process_time() - cpu,
         trials=sum(scenario.trials for scenario in scenarios),
+        tested=_tested(ready),
     )
     return SuiteResult(
         suite=suite.name,
@@ -101,6 +102,12 @@ def _outcome(
         wall_seconds=time.perf_counter() - wall,
         cpu_seconds=time.process_time() - cpu,
     )
+
+
+def _tested(ready: Sequence[Ready]) -> dict[str, str]:
+    """Versions of the packages under test, as their samplers tell them."""
+    told = (one.sampler.versions for one in ready if isinstance(one.sampler, Versioned))
+    return {package: version for versions in told for package, version in versions.items()}
 
 
 def _teller(listener: Listener | None, suite: Suite, number: int) -> Callable[[int], None]:

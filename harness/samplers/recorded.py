@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -59,10 +59,6 @@ class RecordedSampler:
     @property
     def concurrent(self) -> bool:
         return False
-
-    @property
-    def versions(self) -> Mapping[str, str]:
-        return {}
 
     def sample(self, n_trials: int, rng: np.random.Generator) -> TrialBatch:  # noqa: ARG002 (Sampler)
         parts: list[TrialBatch] = []

@@ -292,3 +292,26 @@ def test_end_token_ends_a_trial(declare, assignment):
     )
     ended = np.logical_or.accumulate(tokens == 2, axis=1)
     np.testing.assert_array_equal(tokens[:, 1:] == -1, ended[:, :-1])
+
+
+def test_versions_under_test_are_in_the_manifest(tmp_path):
+    """A declaration that names packages has their versions written down."""
+    from harness.engine.run import run_suite
+    from harness.samplers.declared import samplers_of
+    from harness.samplers.spec import SamplerSpec
+    from harness.scenario import parse_suite
+
+    (tmp_path / "versioned.py").write_text("def verify(draft, q, p, rng): return draft\n")
+    text = (
+        "{version: 1, suite: s, vocabulary: 2, target: {probs: [0.5, 0.5]}, trials: 100,"
+        " draft: {probs: [0.5, 0.5]}, scenarios: [{name: one, sampler: mine}]}"
+    )
+    for isolate in (False, True):
+        spec = SamplerSpec(
+            "mine", target="versioned.py:verify", folder=tmp_path, packages=("hypothesis", "none"),
+            isolate=isolate,
+        )  # fmt: skip
+        result = run_suite(parse_suite(text, "s.yaml"), samplers=samplers_of({"mine": spec}))
+        versions = result.manifest["versions"]
+        assert "hypothesis" in versions
+        assert "none" not in versions

@@ -212,3 +212,18 @@ def test_large_recordings_are_streamed(tmp_path, declare, assignment):
         for _ in range(20):
             sampler.sample(1 << 16, stream(9, name))
         assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 24_000  # kB
+
+
+def test_recording_as_a_scenario_gives_what_it_has(tmp_path):
+    """A scenario that declares more trials than were recorded is judged by those there are."""
+    from harness.engine.run import run_suite
+    from harness.samplers.declared import samplers_of
+    from harness.samplers.spec import SamplerSpec
+
+    tokens = stream(10, "scenario").choice(3, 100_000, p=(0.6, 0.3, 0.1))
+    np.save(tmp_path / "t.npy", tokens)
+    spec = SamplerSpec("file", kind="recorded", target="t.npy", folder=tmp_path)
+    text = LAW.replace("rule: speculative", "sampler: file, stop_early: false")
+    suite = parse_suite(text, "law.yaml")
+    scenario = run_suite(suite, samplers=samplers_of({"file": spec})).scenarios[0]
+    assert (scenario.trials, scenario.verdict.value) == (100_000, "matches")
