@@ -1,4 +1,4 @@
-"""NPY and NPZ files, never unpickled: NPY mapped into memory, members of NPZ streamed."""
+"""NPY and NPZ files, read a few rows at a time and never unpickled."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from harness.errors import BadSetting
+from harness.errors import BadSetting, SamplerFailure
 from harness.samplers.table import PIECE_ROWS, Piece, Table
 
 __all__ = ["npy_table", "npz_table"]
@@ -19,16 +19,19 @@ __all__ = ["npy_table", "npz_table"]
 def npy_table(path: Path, tokens: tuple[str, ...]) -> Table:  # noqa: ARG001 (a reader)
     """Tokens (n,) or (n, horizon)."""
     try:
-        found = np.load(path, mmap_mode="r", allow_pickle=False)
+        with path.open("rb") as stream:
+            found = _Rows(stream, path.name)
     except (ValueError, OSError, EOFError) as error:
         raise BadSetting(f"{path}: {error}") from error
     _check(found.dtype, found.shape, str(path))
 
     def pieces() -> Iterator[Piece]:
-        for start in range(0, len(found), PIECE_ROWS):
-            yield {"tokens": np.array(found[start : start + PIECE_ROWS])}
+        with path.open("rb") as stream:
+            rows = _Rows(stream, path.name)
+            for n in _cut(rows.shape[0]):
+                yield {"tokens": rows.take(n)}
 
-    return Table(("tokens",), len(found), pieces)
+    return Table(("tokens",), found.shape[0], pieces)
 
 
 def npz_table(path: Path, tokens: tuple[str, ...]) -> Table:  # noqa: ARG001 (a reader)
@@ -36,9 +39,8 @@ def npz_table(path: Path, tokens: tuple[str, ...]) -> Table:  # noqa: ARG001 (a 
     try:
         with zipfile.ZipFile(path) as archive:
             names = [name.removesuffix(".npy") for name in archive.namelist()]
-            members = {name: _Member(archive, name) for name in names}
+            members = {name: _header(archive, name) for name in names}
             for name, member in members.items():
-                member.close()
                 _check(member.dtype, member.shape, f"{path}: {name}")
     except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
         raise BadSetting(f"{path}: {error}") from error
@@ -53,20 +55,27 @@ def npz_table(path: Path, tokens: tuple[str, ...]) -> Table:  # noqa: ARG001 (a 
 
 def _pieces(path: Path, names: list[str]) -> Iterator[Piece]:
     with zipfile.ZipFile(path) as archive, ExitStack() as stack:
-        members = {name: _Member(archive, name) for name in names}
-        for member in members.values():
-            stack.callback(member.close)
-        rows = next(iter(members.values())).shape[0]
-        for start in range(0, rows, PIECE_ROWS):
-            n = min(PIECE_ROWS, rows - start)
-            yield {name: member.rows(n) for name, member in members.items()}
+        streams = {name: stack.enter_context(archive.open(f"{name}.npy")) for name in names}
+        members = {name: _Rows(stream, name) for name, stream in streams.items()}
+        for n in _cut(next(iter(members.values())).shape[0]):
+            yield {name: member.take(n) for name, member in members.items()}
 
 
-class _Member:
-    """One array of an archive, its rows in order."""
+def _header(archive: zipfile.ZipFile, name: str) -> _Rows:
+    with archive.open(f"{name}.npy") as stream:
+        return _Rows(stream, name)
 
-    def __init__(self, archive: zipfile.ZipFile, name: str) -> None:
-        self.stream: IO[bytes] = archive.open(f"{name}.npy")
+
+def _cut(rows: int) -> Iterator[int]:
+    for start in range(0, rows, PIECE_ROWS):
+        yield min(PIECE_ROWS, rows - start)
+
+
+class _Rows:
+    """One array of a stream in NPY format, its rows in order."""
+
+    def __init__(self, stream: IO[bytes], name: str) -> None:
+        self.stream = stream
         version = np.lib.format.read_magic(self.stream)
         read = (
             np.lib.format.read_array_header_1_0
@@ -77,13 +86,13 @@ class _Member:
         if fortran and len(self.shape) > 1:
             raise BadSetting(f"{name} is in Fortran order; save np.ascontiguousarray of it")
 
-    def rows(self, n: int) -> np.ndarray[Any, Any]:
+    def take(self, n: int) -> np.ndarray[Any, Any]:
         shape = (n, *self.shape[1:])
-        raw = self.stream.read(int(np.prod(shape)) * self.dtype.itemsize)
+        size = int(np.prod(shape)) * self.dtype.itemsize
+        raw = self.stream.read(size)
+        if len(raw) < size:
+            raise SamplerFailure("the file ends before its last row")
         return np.frombuffer(raw, self.dtype).reshape(shape)
-
-    def close(self) -> None:
-        self.stream.close()
 
 
 def _check(dtype: np.dtype[Any], shape: tuple[int, ...], what: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.errors import HarnessError, SamplerFailure
+from harness.errors import SamplerFailure
 from harness.rng import stream
 from harness.samplers import torch
 from harness.samplers.block import Block
@@ -37,7 +37,7 @@ class _Call:
             keywords[str(self.signature.keyword)] = self._randomness(seed)
         try:
             return torch.as_array(self.function(*positional, **keywords))
-        except HarnessError:
+        except SamplerFailure:
             raise
         except Exception as error:  # anything that their code may raise is a finding
             raise SamplerFailure(_told(error)) from error

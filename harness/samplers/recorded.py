@@ -73,7 +73,10 @@ class RecordedSampler:
     def _next(self) -> TrialBatch:
         if self.waiting:
             return self.waiting.pop()
-        columns = next(self.coming, None)
+        try:
+            columns = next(self.coming, None)
+        except BadSetting as error:  # a row in the middle of the file: the suite goes on
+            raise SamplerFailure(str(error)) from error
         if columns is None:
             raise SamplerFailure(f"{self.source.path.name} has only {self.trials:,} trials")
         return _checked(columns, self.assignment)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import resource
 
@@ -56,6 +57,12 @@ def _jsonl_of_objects(path):
     rows = [json.dumps({"tokens": row, "id": i}) for i, row in enumerate(TOKENS.tolist())]
     (path / "o.jsonl").write_text("\n".join(rows) + "\n")
     return "o.jsonl"
+
+
+def _bytes_of_npy():
+    stream = io.BytesIO()
+    np.save(stream, TOKENS)
+    return stream.getvalue()
 
 
 FORMATS = [_npy, _npz, _csv, _csv_of_names, _jsonl, _jsonl_of_objects]
@@ -157,6 +164,7 @@ def test_counts_are_trials_in_a_fair_order(suffix, tmp_path, declare, assignment
         ("t.jsonl", b'{"tokens": [0, 1, 2]}\n{"other": 1}\n', "a row without 'tokens'"),
         ("t.npy", b"not numpy", "t.npy"),
         ("t.npz", b"PK nonsense", "t.npz"),
+        ("t.npy", _bytes_of_npy()[:-8], "ends before its last row"),
         ("t.parquet", b"nonsense", "t.parquet"),
         ("t.csv", b"token,count\nA,-3\n", "counts"),
     ],
@@ -164,9 +172,9 @@ def test_counts_are_trials_in_a_fair_order(suffix, tmp_path, declare, assignment
 def test_what_cannot_be_read_is_told(name, content, told, tmp_path, declare, assignment):
     """With the file's name, and without a traceback of somebody else's library."""
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(BadSetting, match=told):
+    with pytest.raises((BadSetting, SamplerFailure), match=told):
         declare(assignment(1, 3), kind="recorded", target=str(tmp_path / name)).sample(
-            2, stream(7, "bad")
+            4, stream(7, "bad")
         )
 
 
