@@ -33,30 +33,20 @@ class Certifiable:
 
 
 def certifiable(examiner: Examiner, epsilon: float, delta: float, n: int) -> Certifiable:
-    """The finest law that n draws of a correct sampler certify, else what comes nearest to it."""
+    """The law that a run of n draws will try to certify, else what comes nearest to it."""
     target = examiner.observable.target
-    each = delta / (1 + 2 * len(examiner.ladder))
-    full = _trials(target.tobytes(), epsilon, each)
+    full = _trials(target.tobytes(), epsilon, delta)
     if full <= n or not examiner.ladder:
         return Certifiable(full, FULL, full)
-    if _dual(examiner, epsilon, delta, n):
+    choice = examiner.finest.choose(n, delta, epsilon)
+    if choice.dual:
         return Certifiable(n, FULL, full)
-    coarse = [
-        Certifiable(_trials(part.gather(target).tobytes(), epsilon, each), part.name, full)
-        for part in examiner.ladder
-    ]
-    within = [found for found in coarse if found.trials <= n]
-    return within[0] if within else min(coarse, key=lambda found: found.trials)
-
-
-def _dual(examiner: Examiner, epsilon: float, delta: float, n: int) -> bool:
-    """Whether a simulated run of a correct sampler is certified whole, by whatever bound."""
-    if n < 2:
-        return False
-    target = examiner.observable.target
-    counts = stream(0, "certify", len(target), n).multinomial(n, target)
-    found = examiner.certificate(counts, delta, epsilon)
-    return found.law == FULL and found.bound <= epsilon
+    parts = examiner.ladder if choice.part is None else (choice.part,)
+    coarse = (
+        Certifiable(_trials(part.gather(target).tobytes(), epsilon, delta), part.name, full)
+        for part in parts
+    )
+    return min(coarse, key=lambda found: found.trials)
 
 
 @lru_cache(maxsize=256)

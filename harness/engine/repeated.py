@@ -102,7 +102,7 @@ def _certified(
 def _within(examiner: Examiner, counts: Counts, delta: float, epsilon: float) -> bool:
     if not examiner.ladder and _least_bound(counts, examiner, delta) > epsilon:
         return False
-    return examiner.certificate(counts, delta, epsilon).bound <= epsilon
+    return examiner.certifies(counts, delta, epsilon)
 
 
 def _least_bound(counts: Counts, examiner: Examiner, delta: float) -> float:

@@ -33,8 +33,8 @@ ALPHA = 1e-6
 P, Q = runs.P, runs.Q
 
 DEFAULT = Depth(
-    name="default", enumerated=300, multinomials=10_000_000, null_alpha=1e-4,
-    sequences=1_000, verdicts=100, powers=400, controls=40, certified=100, covered=2_000,
+    name="default", enumerated=1_000, multinomials=10_000_000, null_alpha=1e-5,
+    sequences=1_500, verdicts=200, powers=400, controls=40, certified=200, covered=4_000,
 )  # fmt: skip
 THOROUGH = Depth(
     name="thorough", enumerated=1_000, multinomials=100_000_000, null_alpha=1e-6,
@@ -88,7 +88,7 @@ def enumerated_sizes(depth: Depth, seed: int) -> Iterator[Line]:  # noqa: ARG001
 def martingale(depth: Depth, seed: int) -> Iterator[Line]:  # noqa: ARG001 (nothing random)
     """The mean of every e-value under the promised law, by enumeration."""
     process = EProcess.of(P, Q)
-    for n in (10, 60, depth.enumerated // 3):
+    for n in (10, 20, 60):
         means = martingale_means(process, n)
         worst = max(means, key=lambda part: abs(means[part] - 1.0))
         claim = f"sum of P(N) E(N) over all outcomes of {n} draws, {len(means)} parts"
