@@ -50,13 +50,20 @@ def cell_terms(counts: Counts, law: Probs, n: npt.ArrayLike, kappa: npt.ArrayLik
     n, kappa = np.asarray(n, dtype=np.float64), np.asarray(kappa, dtype=np.float64)
     a, total = kappa * law, kappa + n
     excess = (counts - n * law) / (total * law)
-    drawn = counts > 0
-    smooth = total * law * entropy_gap(np.maximum(excess, -1.0))
-    log_ratio = np.log1p(np.where(drawn, excess, 0.0)) + np.log1p(n / kappa)
-    rough = remainder(a + counts)
-    rough -= remainder(a)
-    rough -= 0.5 * log_ratio
-    return np.asarray(smooth + np.where(drawn, rough, 0.0))
+    terms = np.asarray(total * law * entropy_gap(np.maximum(excess, -1.0)))
+    drawn = np.asarray(counts > 0)
+    if drawn.all():
+        return terms + drawn_terms(a, counts, excess, n / kappa)
+    drawn, a, counts, excess, ratio = np.broadcast_arrays(drawn, a, counts, excess, n / kappa)
+    terms[drawn] += drawn_terms(a[drawn], counts[drawn], excess[drawn], ratio[drawn])
+    return terms
+
+
+def drawn_terms(a: Floats, counts: Counts, excess: Floats, ratio: Floats) -> Floats:
+    """What Stirling's formula leaves at cells that were drawn; `ratio` is n/kappa."""
+    return np.asarray(
+        remainder(a + counts) - remainder(a) - 0.5 * (np.log1p(excess) + np.log1p(ratio))
+    )
 
 
 def total_terms(n: npt.ArrayLike, kappa: npt.ArrayLike) -> Floats:

@@ -26,7 +26,7 @@ from harness.checks.exact import Statistic, tail_of
 __all__ = ["besag_clifford", "draws_affordable", "tilted_p"]
 
 TAILS = (1e-1, 1e-2, 1e-4, 1e-6, 1e-9, 1e-13, 1e-20)  # chi-square tails the mixture reaches into
-CELL_BUDGET = 400_000  # simulated cells a test, about .3 s; beyond it the e-value remains
+CELL_BUDGET = 100_000  # simulated cells a test, about .1 s; beyond it the e-value remains
 MOST_DRAWS = 4_000
 FEWEST_DRAWS = 20  # fewer could not take the p-value below .05 by themselves
 
