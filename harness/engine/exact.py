@@ -24,6 +24,7 @@ from harness.trials import NO_TOKEN, Round
 __all__ = ["ExactRounds", "RoundLaw", "exact_joint", "exact_kept_length", "exact_single"]
 
 ENUMERATED_UP_TO = 32  # tokens: above it a step has more cells than a trace is worth
+MOST_DRAFTS = 4_096  # blocks V**k of a rule that is enumerated; a few seconds each
 
 
 def exact_single(
@@ -42,6 +43,7 @@ def exact_single(
         draft_length = 1  # what comes later in the block does not matter
     try:
         if rule.discrete and laws.vocabulary <= ENUMERATED_UP_TO:
+            _refuse_many_drafts(laws, draft_length)
             return ExactRounds(procedure, laws, draft_length).step(start)
         if draft_length == 1 and isinstance(procedure, StatesItsStep):
             return procedure.step_law(start)
@@ -65,6 +67,7 @@ def exact_joint(
         joint_size(laws.vocabulary, horizon)
         if (steps := _steps(procedure, laws)) is not None:
             return joint_of_steps(steps, draft_length, horizon, begin)
+        _refuse_many_drafts(laws, draft_length)
         return ExactRounds(procedure, laws, draft_length).joint(horizon, begin)
     except BadSetting:
         return None
@@ -79,9 +82,19 @@ def exact_kept_length(
     try:
         if (steps := _steps(procedure, laws)) is not None:
             return kept_length_of_steps(steps, draft_length, begin)
+        _refuse_many_drafts(laws, draft_length)
         return ExactRounds(procedure, laws, draft_length).kept_length(begin)
     except BadSetting:
         return None
+
+
+def _refuse_many_drafts(laws: LawTables, draft_length: int) -> None:
+    drafts = laws.vocabulary**draft_length
+    if drafts > MOST_DRAFTS:
+        raise BadSetting(
+            f"{drafts:,} drafts are more than the {MOST_DRAFTS:,} that are enumerated; "
+            "lower the draft length or the vocabulary"
+        )
 
 
 def _steps(procedure: Procedure, laws: LawTables) -> RoundSteps | None:

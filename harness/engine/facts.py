@@ -74,6 +74,8 @@ def contradictions(facts: Facts, account: Accounting, tokens: tuple[str, ...]) -
 
 def problems(scenario: Scenario, tokens: tuple[str, ...]) -> tuple[str, ...]:
     """What a scenario states and its laws contradict; Fractions where its numbers are exact."""
+    if scenario.facts == Facts():
+        return ()
     laws = scenario.exact_laws or scenario.laws
     k = scenario.draft_length
     step = exact_single(RULES[scenario.rule], laws, draft_length=k) if scenario.rule else None

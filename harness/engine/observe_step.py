@@ -26,14 +26,19 @@ def single_position(
     start: int,
     shows_trace: bool,
 ) -> tuple[Observable, ...]:
-    """Observables of the first position after the prompt that starts in context `start`."""
+    """Observables of the first position after the prompt that starts in context `start`.
+
+    The trace over more than 32 tokens, twice 2V cells, is examined only where it is judged.
+    """
     p, q = laws.target[start].astype(np.float64), laws.q[start].astype(np.float64)
     found = [_output(p, q, tokens, exact, judged=bool(judged & {"output", "joint"}))]
     if shows_trace:
-        trace = _full_trace if len(p) <= FULL_TRACE_UP_TO else _kept_or_emitted
-        found.append(trace(p, q, tokens, exact, judged="trace" in judged))
-        if len(p) > FULL_TRACE_UP_TO:
-            found.append(_kept_or_drafted(p, q, tokens, exact, judged="trace" in judged))
+        judging = "trace" in judged
+        if len(p) <= FULL_TRACE_UP_TO:
+            found.append(_full_trace(p, q, tokens, exact, judged=judging))
+        elif judging:
+            halves = _kept_or_emitted, _kept_or_drafted
+            found += [half(p, q, tokens, exact, judged=True) for half in halves]
         found.append(
             _acceptance(p, q, exact, judged=bool(judged & {"acceptance", "committed_length"}))
         )
