@@ -34,7 +34,7 @@ from harness.executors import default_workers, local_executor
 from harness.protocols import SamplerFactory
 from harness.rng import stream
 from harness.samplers.rule import RuleSampler
-from harness.scenario.model import Suite
+from harness.scenario.model import Scenario, Suite
 
 __all__ = [
     "ObservablePlan",
@@ -151,7 +151,7 @@ def _by_law(prepared: Prepared, levels: Levels, power: float, *, curve: bool) ->
     plans = tuple(
         _observable(prepared, examiner, pilot, levels, power) for examiner in prepared.judged
     )
-    needed, by = _needed(plans, scenario.expect)
+    needed, by = _needed(plans, scenario)
     drawn = curve and scenario.expect == "differs" and needed is not None
     return ScenarioPlan(
         name=scenario.name,
@@ -167,12 +167,18 @@ def _by_law(prepared: Prepared, levels: Levels, power: float, *, curve: bool) ->
     )
 
 
-def _needed(plans: Sequence[ObservablePlan], expect: str) -> tuple[float | None, str]:
-    """All must be certified; one that is caught is enough."""
-    if expect == "differs":
+def _needed(plans: Sequence[ObservablePlan], scenario: Scenario) -> tuple[float | None, str]:
+    """All must be certified; one that is caught is enough. What is biased beyond epsilon is never
+    certified.
+    """
+    if scenario.expect == "differs":
         known = [(p.catch, p.name) for p in plans if p.catch is not None]
         return min(known, default=(None, ""))
-    certified = [(p.certify.trials, p.name) for p in plans if p.certify is not None]
+    certified = [
+        (math.inf if (p.tv or 0.0) > scenario.epsilon else p.certify.trials, p.name)
+        for p in plans
+        if p.certify is not None
+    ]
     return max(certified, default=(None, ""))
 
 

@@ -190,6 +190,14 @@ def test_a_fault_within_epsilon_may_be_certified_before_it_is_seen():
     assert "may certify it first" in resample.note
 
 
+def test_a_fault_that_is_expected_to_match_is_never_certified():
+    """Its TV of .015 lies beyond epsilon (oracle: the stated law)."""
+    text = SUITE.replace("expect: differs", "expect: matches")
+    resample = next(s for s in plan_suite(suite(text)).scenarios if s.name == "resample")
+    assert resample.needed == math.inf
+    assert "expected to match, but output has TV 0.015" in resample.note
+
+
 @pytest.mark.parametrize("power", [0.0, 1.0, math.nan])
 def test_power_is_a_probability_below_one(power):
     """What no number of trials gives is refused."""
