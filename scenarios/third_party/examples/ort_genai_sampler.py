@@ -27,7 +27,7 @@ def make(assignment: Any) -> Callable[[int, int, int], Any]:  # noqa: ANN401 (an
     def one(horizon: int, seed: int) -> Any:  # noqa: ANN401
         params = genai.GeneratorParams(model)
         settings = {"max_length": 1 + horizon, "do_sample": True, "random_seed": seed}
-        params.set_search_options(**settings, **assignment.options)
+        params.set_search_options(**{**settings, **assignment.options})
         generator = genai.Generator(model, params)
         generator.append_tokens(prompt)
         while not generator.is_done():
