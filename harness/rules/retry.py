@@ -15,7 +15,8 @@ from harness.trials import NO_TOKEN, Round
 
 __all__ = ["RetryRule"]
 
-MOST_ATTEMPTS = 100_000  # rounds; the overlap would have to be below about 1e-4
+MOST_ATTEMPTS = 100_000  # of a trial; the overlap would have to be below about 1e-4
+MOST_IN_VAIN = 5_000_000  # rounds in a row without one that is kept whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +42,18 @@ class RetryProcedure:
         first = self.once(source, contexts, draft_length, room)
         played = Round(first.drafted, first.n_accepted, first.committed)
         pending = source.again(np.flatnonzero(_rejects(first)))
-        for _ in range(MOST_ATTEMPTS):
-            if not len(pending):
-                return played
+        attempts = in_vain = 0
+        while len(pending):
+            if attempts >= MOST_ATTEMPTS or in_vain >= MOST_IN_VAIN:
+                raise SamplerFailure(f"no round was kept whole in {in_vain:,} attempts")
             redone = self.once(source, at(contexts, pending), draft_length, room)
             for column, fresh in zip(_columns(played), _columns(redone), strict=True):
                 column[pending] = fresh
-            pending = pending[_rejects(redone)]
-        raise SamplerFailure(f"no round was kept whole in {MOST_ATTEMPTS:,} attempts")
+            again = pending[_rejects(redone)]
+            attempts, in_vain = attempts + 1, in_vain + len(pending)
+            in_vain *= len(again) == len(pending)
+            pending = again
+        return played
 
     def step_law(self, context: int) -> ExactStep:
         """The step of `once`, given that it keeps; raises BadSetting where it never does."""
