@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from harness.arrays import Rows, Tokens, readonly
 __all__ = ["NO_TOKEN", "Round", "TrialBatch", "concatenated", "selected"]
 
 NO_TOKEN = -1
+Column = TypeVar("Column", Tokens, Rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +60,27 @@ class TrialBatch:
 
 
 def concatenated(batches: Sequence[TrialBatch]) -> TrialBatch:
-    """Batches one after the other, as one batch."""
+    """Batches one after the other, as one batch; a column is there where all have it."""
     if len(batches) == 1:
         return batches[0]
-    columns = ([getattr(batch, name) for batch in batches] for name in TrialBatch.__slots__)
-    return TrialBatch(*(None if c[0] is None else np.concatenate(c) for c in columns))
+    return TrialBatch(
+        np.concatenate([batch.tokens for batch in batches]),
+        _joined([batch.drafted for batch in batches]),
+        _joined([batch.n_accepted for batch in batches]),
+        _joined([batch.prompts for batch in batches]),
+    )
+
+
+def _joined(columns: Sequence[Column | None]) -> Column | None:
+    known = [column for column in columns if column is not None]
+    return np.concatenate(known) if len(known) == len(columns) else None
 
 
 def selected(batch: TrialBatch, rows: Rows) -> TrialBatch:
     """Some trials of a batch."""
-    columns = (getattr(batch, name) for name in TrialBatch.__slots__)
-    return TrialBatch(*(None if column is None else column[rows] for column in columns))
+    return TrialBatch(
+        batch.tokens[rows],
+        None if batch.drafted is None else batch.drafted[rows],
+        None if batch.n_accepted is None else batch.n_accepted[rows],
+        None if batch.prompts is None else batch.prompts[rows],
+    )

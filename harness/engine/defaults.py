@@ -10,7 +10,8 @@ __all__ = ["judged_observables"]
 
 def judged_observables(scenario: Scenario, rule: Rule | None) -> frozenset[str]:
     """Losslessness always; the token rule's own accounting for rules that promise it; dependence
-    for samplers from outside, whose streams are not ours, where trials are of one length."""
+    for samplers from outside, whose streams are not ours, where trials are of one length.
+    """
     if scenario.observe is not None:
         return frozenset(scenario.observe)
     if rule is None:

@@ -20,7 +20,7 @@ def test_laws_that_share_no_token_are_given_up_soon(rule, trials):
     """Disjoint supports: a failure that says so, in seconds and not in hours."""
     laws = one_context(np.array([0.7, 0.3, 0.0, 0.0]), np.array([0.0, 0.0, 0.5, 0.5]))
     start = time.monotonic()
-    with pytest.raises(SamplerFailure, match="no round was kept whole in [0-9,]+ attempts"):
+    with pytest.raises(SamplerFailure, match="no round was kept whole in"):
         RuleSampler(RULES[rule].prepare, laws).sample(trials, stream(1, "disjoint"))
     assert time.monotonic() - start < 60
 
