@@ -11,7 +11,7 @@ from rich.table import Table
 
 from harness.engine.decide import worst_code
 from harness.engine.result import ScenarioResult, SuiteResult
-from harness.reports.words import OUTCOMES, number, outcome, setting, visible
+from harness.reports.words import OUTCOMES, number, outcome, scopes, setting, visible
 
 __all__ = ["print_result", "print_total"]
 
@@ -34,8 +34,8 @@ def print_result(result: SuiteResult, folder: Path | None) -> None:
     for scenario in result.scenarios:
         table.add_row(*_row(scenario))
     console.print(table)
-    for scope in dict.fromkeys(scenario.scope for scenario in result.scenarios):
-        console.print(f"looked at: {scope}", highlight=False)
+    for scope in scopes(result):
+        console.print(f"looked at: {escape(visible(scope))}", highlight=False)
     console.print(f"{setting(result)}; {_speed(result)}", highlight=False)
     if folder is not None:
         console.print(f"results in {escape(str(folder))}\n", highlight=False, soft_wrap=True)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+
 import numpy as np
 
-from harness.arrays import Counts
+from harness.arrays import Counts, Floats, Probs
 from harness.checks import Certificate
 from harness.engine.impossible import Offender
 from harness.engine.observe import Kind, Observable
 from harness.engine.result import Verdict
 
 __all__ = ["finding", "scope"]
+
+TINY = 1e-300  # in place of the mass of a prefix that cannot be
 
 
 def finding(
@@ -54,13 +59,48 @@ def _largest_deviation(observable: Observable, counts: Counts) -> str:
     if impossible.any():
         cell = int(np.argmax(np.where(impossible, counts, -1)))
         return f"{observable.label(cell)}: {counts[cell]:,} times, must never happen"
-    possible = np.where(target > 0.0, target, 1.0)
-    distance = np.where(target > 0.0, abs(counts - n * target) / np.sqrt(n * possible), 0.0)
-    cell = int(np.argmax(distance))
-    change = counts[cell] / (n * target[cell]) - 1.0
-    return (
-        f"{observable.label(cell)} is {_amount(change)} too {'frequent' if change > 0 else 'rare'}"
-    )
+    if observable.words:
+        return _after_a_prefix(counts, target, observable.words)
+    cell = int(np.argmax(_deviations(counts.astype(np.float64), n * target)))
+    return f"{observable.label(cell)} is {_off(counts[cell], n * target[cell])}"
+
+
+def _after_a_prefix(counts: Counts, target: Probs, words: tuple[str, ...]) -> str:
+    """The token furthest from its share of what follows some prefix: where, and after what."""
+    told = max(_by_prefix(counts, target, len(words)), key=lambda found: found[0])
+    _, position, prefix, token, seen, expected = told
+    before = [words[prefix // len(words) ** i % len(words)] for i in reversed(range(position))]
+    after = f"after {' '.join(before)}: " if before else ""
+    return f"{after}{words[token]} is {_off(seen, expected)} (token {position + 1})"
+
+
+def _by_prefix(
+    counts: Counts, target: Probs, base: int
+) -> Iterator[tuple[float, int, int, int, float, float]]:
+    """At each position the largest deviation: itself, position, prefix, token, seen, expected."""
+    positions = round(math.log(len(counts), base)) if base > 1 else 0
+    for position in range(positions):
+        shape = base**position, base, -1
+        seen, mass = (values.reshape(shape).sum(axis=2) for values in (counts, target))
+        promised = mass / np.maximum(mass.sum(axis=1, keepdims=True), TINY)
+        expected = seen.sum(axis=1, keepdims=True) * promised
+        distance = _deviations(seen.astype(np.float64), expected)
+        prefix, token = divmod(int(np.argmax(distance)), base)
+        cell = prefix, token
+        yield (
+            float(distance[cell]), position, prefix, token, float(seen[cell]), float(expected[cell])
+        )  # fmt: skip
+
+
+def _deviations(seen: Floats, expected: Floats) -> Floats:
+    """Distances from what is expected, in standard deviations; 0 where nothing is."""
+    possible = np.where(expected > 0.0, expected, 1.0)
+    return np.where(expected > 0.0, abs(seen - expected) / np.sqrt(possible), 0.0)
+
+
+def _off(seen: float, expected: float) -> str:
+    change = seen / expected - 1.0
+    return f"{_amount(change)} too {'frequent' if change > 0 else 'rare'}"
 
 
 def _amount(change: float) -> str:

@@ -27,7 +27,8 @@ class Observable:
 
     `target` (cells,) is the promised law, hard zeros as exact zeros; `exact` the law of the rule
     under test, None where it is not known; `draft` a law that orders the cells, for KS and for
-    ratio bins. `counts` reads the tally. `label` names a cell by its number.
+    ratio bins. `counts` reads the tally. `label` names a cell by its number; where cells are
+    sequences, `words` are what they are made of, the first one leading.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Observable:
     draft: Probs | None = None
     faults: Mapping[str, Probs] = field(default_factory=dict)
     kind: Kind = Kind.LAW
+    words: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("target", "exact", "draft"):

@@ -38,6 +38,7 @@ def joint(
         exact=None if exact is None else _floats(exact),
         draft=scaled(joint_law(_floats(laws.q), laws.contexts, horizon, start=start)),
         faults=faults,
+        words=tokens,
     )
 
 
@@ -55,6 +56,7 @@ def grouped_joint(laws: LawTables, groups: Rows, contexts: Rows, *, judged: bool
         lambda counts: counts["joint"],
         lambda cell: "groups " + " ".join(map(str, _digits(cell, size, len(groups)))),
         draft=_product(laws.q, groups, contexts, size),
+        words=tuple(f"group {group}" for group in range(size)),
     )
 
 

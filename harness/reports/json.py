@@ -67,6 +67,7 @@ def _scenario(scenario: ScenarioResult) -> dict[str, Json]:
         "trials": scenario.trials,
         "draft_length": scenario.draft_length,
         "horizon": scenario.horizon,
+        "scope": scenario.scope,
         "observable": main and main.observable,
         "tv": main and main.tv,
         "tv_bound": main and main.tv_bound,

@@ -13,6 +13,7 @@ from harness.reports.words import (
     number,
     outcome,
     prose,
+    scopes,
     setting,
     visible,
 )
@@ -36,6 +37,7 @@ def render(result: SuiteResult, _pictures: Mapping[str, bytes] = NO_PICTURES, /)
         _cell(prose(result.description)),
         f"Started {result.started}; {setting(result)}.",
         _table(SCENARIOS, (_scenario_row(s) for s in result.scenarios)),
+        "\n".join(f"- looked at: {_cell(scope)}" for scope in scopes(result)),
         "## Every observable",
         _table(OBSERVABLES, (_row(s, o) for s in result.scenarios for o in s.observables)),
         "## What a match does not mean",

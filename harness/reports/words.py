@@ -9,7 +9,7 @@ from typing import Final
 
 from harness.engine.result import SuiteResult
 
-__all__ = ["CAVEATS", "NO_PICTURES", "number", "outcome", "prose", "setting", "visible"]
+__all__ = ["CAVEATS", "NO_PICTURES", "number", "outcome", "prose", "scopes", "setting", "visible"]
 
 NO_PICTURES: Final[Mapping[str, bytes]] = MappingProxyType({})
 
@@ -20,6 +20,8 @@ CAVEATS: Final = (
     "It says nothing about whether the text is true or good, nor about speed.",
     "Not rejecting is not matching: where the bound stays above epsilon, it is inconclusive.",
 )
+
+MOST_NAMES: Final = 3  # scenarios named beside what they look at
 
 OUTCOMES: Final = (
     "everything came out as expected",
@@ -48,6 +50,21 @@ def number(value: float | None) -> str:
 def setting(result: SuiteResult) -> str:
     """The levels that were declared before the run."""
     return f"alpha {result.alpha:g}, delta {result.delta:g}, seed {result.seed}"
+
+
+def scopes(result: SuiteResult) -> tuple[str, ...]:
+    """Which tokens the verdicts speak of, each way once; with the scenarios where it is not one."""
+    names: dict[str, list[str]] = {}
+    for scenario in result.scenarios:
+        names.setdefault(scenario.scope, []).append(scenario.name)
+    named = {scope: of for scope, of in names.items() if scope}
+    if len(named) <= 1:
+        return tuple(named)
+    return tuple(f"{scope} ({_few(of)})" for scope, of in named.items())
+
+
+def _few(names: list[str]) -> str:
+    return "; ".join(names) if len(names) <= MOST_NAMES else f"{len(names)} scenarios"
 
 
 def visible(text: str) -> str:
