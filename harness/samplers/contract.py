@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -10,7 +10,11 @@ from harness.arrays import Bits, Tokens, token_dtype
 from harness.errors import SamplerFailure
 from harness.trials import NO_TOKEN
 
-__all__ = ["committed_tokens", "cut_after", "generated_tokens", "row_lengths"]
+__all__ = ["THEIRS", "committed_tokens", "cut_after", "generated_tokens", "row_lengths"]
+
+# What their code may raise and is a finding. Uncaught, SystemExit would end the run with their exit
+# code, and a failing gate would be green; KeyboardInterrupt is the user's.
+THEIRS: Final = (Exception, SystemExit, GeneratorExit)
 
 
 def committed_tokens(answer: Any, n: int, draft_length: int, vocabulary: int) -> Tokens:  # noqa: ANN401 (whatever came back)

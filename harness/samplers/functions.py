@@ -11,6 +11,7 @@ from typing import Any
 from harness.errors import BadSetting, HarnessError, SamplerFailure
 from harness.protocols import Assignment
 from harness.samplers.block import Generate, Verify
+from harness.samplers.contract import THEIRS
 from harness.samplers.imported import imported
 from harness.samplers.python import generate_by, verify_by
 
@@ -44,7 +45,7 @@ class Function:
             made = factory(assignment)
         except HarnessError:
             raise
-        except Exception as error:  # anything that their code may raise is a finding
+        except THEIRS as error:
             raise SamplerFailure(f"{self.target}: {type(error).__name__}: {error}") from error
         if not callable(made):
             raise BadSetting(f"{self.target} made a {type(made).__name__}, not a function")

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from harness.errors import BadSetting, SamplerFailure
+from harness.samplers.contract import THEIRS
 
 __all__ = ["imported"]
 
@@ -40,7 +41,7 @@ def _module(name: str, folder: Path) -> ModuleType:
         return _of_file(folder / name) if name.endswith(".py") else importlib.import_module(name)
     except (ModuleNotFoundError, FileNotFoundError) as error:
         raise BadSetting(f"cannot import {name}: {error}") from error
-    except Exception as error:  # whatever their module does when it is run
+    except THEIRS as error:  # whatever their module does when it is run
         raise SamplerFailure(f"importing {name}: {type(error).__name__}: {error}") from error
 
 

@@ -14,6 +14,7 @@ from harness.errors import SamplerFailure
 from harness.rng import stream
 from harness.samplers import torch
 from harness.samplers.block import Block
+from harness.samplers.contract import THEIRS
 from harness.samplers.signature import Signature, signature_of
 
 __all__ = ["generate_by", "verify_by"]
@@ -39,7 +40,7 @@ class _Call:
             return torch.as_array(self.function(*positional, **keywords))
         except SamplerFailure:
             raise
-        except Exception as error:  # anything that their code may raise is a finding
+        except THEIRS as error:
             raise SamplerFailure(_told(error)) from error
 
     def _randomness(self, seed: int) -> Any:  # noqa: ANN401
@@ -86,7 +87,7 @@ def _seed_everything(seed: int) -> None:
     torch.seed_if_loaded(seed)
 
 
-def _told(error: Exception) -> str:
+def _told(error: BaseException) -> str:
     """The exception, and the line of theirs that raised it."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     words = " ".join(str(error).split())[:400]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from harness.engine.run import run_suite
-from harness.errors import BadSetting, HarnessError, UnknownName
+from harness.errors import BadSetting, HarnessError, SamplerFailure, UnknownName
 from harness.samplers.declared import declared, from_command_line, from_pyproject, samplers_of
+from harness.samplers.imported import imported
 from harness.samplers.spec import SamplerSpec
 from harness.scenario import parse_suite
 
@@ -158,3 +159,10 @@ def test_failure_leaves_the_rest_of_the_suite(declare, assignment, tmp_path):
     assert [s.verdict.value for s in result.scenarios] == ["invalid", "matches"]
     assert "OSError: gone (at broken_one.py:1)" in result.scenarios[0].reason
     assert result.exit_code == 4
+
+
+def test_module_that_exits_when_imported_is_a_finding(tmp_path):
+    """A script without a `__main__` guard ends its scenario, and not the run with its exit code."""
+    (tmp_path / "script.py").write_text("import sys\nsys.exit(0)\n", encoding="utf-8")
+    with pytest.raises(SamplerFailure, match="importing script.py: SystemExit: 0"):
+        imported("script.py:verify", tmp_path)

@@ -171,6 +171,7 @@ def test_several_prompts_are_no_matter_for_a_generator(declare, assignment):
 
 BROKEN = {
     "raises": "RuntimeError: no such kernel",
+    "exits": "SystemExit: 0 ",
     "wrong_shape": r"shape \(20, 1\), not \(20, 2\)",
     "fewer_rows": r"shape \(19, 2\), not \(20, 2\)",
     "floats": "dtype float64, not integers",
