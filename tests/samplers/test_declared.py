@@ -164,5 +164,5 @@ def test_failure_leaves_the_rest_of_the_suite(declare, assignment, tmp_path):
 def test_module_that_exits_when_imported_is_a_finding(tmp_path):
     """A script without a `__main__` guard ends its scenario, and not the run with its exit code."""
     (tmp_path / "script.py").write_text("import sys\nsys.exit(0)\n", encoding="utf-8")
-    with pytest.raises(SamplerFailure, match="importing script.py: SystemExit: 0"):
+    with pytest.raises(SamplerFailure, match=r"importing script\.py: SystemExit: 0"):
         imported("script.py:verify", tmp_path)
