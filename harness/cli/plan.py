@@ -57,21 +57,24 @@ def plan(
     from harness.engine.power import plan_suite
 
     known = declared_samplers(samplers, Path("results") / "replay")
-    plans = [
-        plan_suite(suite, samplers=known, power=power, curves=folder is not None)
-        for suite in suites_at(paths, trials=trials)
-    ]
-    if folder is not None:
-        from harness.plots.power import write_power
-
-        for path in (path for found in plans for path in write_power(found, folder)):
-            click.echo(path, err=True)
+    plans = []
+    for suite in suites_at(paths, trials=trials):
+        found = plan_suite(suite, samplers=known, power=power, curves=folder is not None)
+        plans.append(found)
+        if not as_json:
+            _print_table(found)
+        if folder is not None:
+            _draw(found, folder)
     if as_json:
         _print_json(plans)
-    else:
-        for found in plans:
-            _print_table(found)
     raise SystemExit(0 if all(found.suffices for found in plans) else NOT_ENOUGH)
+
+
+def _draw(found: SuitePlan, folder: Path) -> None:
+    from harness.plots.power import write_power
+
+    for path in write_power(found, folder):
+        click.echo(path, err=True)
 
 
 def _print_json(plans: list[SuitePlan]) -> None:

@@ -78,7 +78,7 @@ def _curves(axes: Axes, scenarios: Sequence[ScenarioPlan], plan: SuitePlan) -> N
 def _names(hardest: ScenarioPlan | None) -> str:
     if hardest is None:
         return "no control that these trials could catch"
-    return mathless(f"blue: {_short(hardest.name)}; grey: the others; dotted: declared trials")
+    return mathless(f"blue: {_short(hardest.name)}")
 
 
 def _needed(axes: Axes, scenarios: Sequence[ScenarioPlan]) -> None:
@@ -97,6 +97,7 @@ def _needed(axes: Axes, scenarios: Sequence[ScenarioPlan]) -> None:
         filled = colour if scenario.expect == "differs" else "white"
         axes.plot([needed], [row], marker, color=colour, ms=4.5, mfc=filled)
     plain_ticks(axes, range(len(scenarios)), [_short(s.name) for s in scenarios], 7.5)
+    axes.set_ylim(len(scenarios) - 0.4, -0.6)
     axes.set_xlabel("trials; filled: to be caught, hollow: to be certified, bar: declared")
 
 
@@ -129,5 +130,6 @@ def _finding(plan: SuitePlan) -> str:
 def _details(plan: SuitePlan) -> str:
     return (
         f"Alpha {number(plan.alpha)} over {plan.family} observables; a control is missed with "
-        f"probability {number(1 - plan.power)}. Exact laws through the e-process of a run."
+        f"probability {number(1 - plan.power)}. Exact laws through the e-process of a run; "
+        "dotted: declared trials."
     )
