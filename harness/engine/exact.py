@@ -221,9 +221,14 @@ class ExactRounds:
 
 
 def _verified(played: Round, position: int) -> tuple[Bits, Bits]:
-    """Where the draft at `position` was kept, and where it was verified at all."""
-    kept = played.n_accepted > position
-    replaced = (played.n_accepted == position) & (played.committed[:, position] != NO_TOKEN)
+    """Where the draft at `position` was kept, and where it was verified at all.
+
+    What was not emitted was not kept, whatever the rule reports.
+    """
+    emitted = played.committed[:, position]
+    reported = played.n_accepted > position
+    kept = reported & (emitted == played.drafted[:, position])
+    replaced = (played.n_accepted >= position) & ~kept & (emitted != NO_TOKEN)
     return kept, kept | replaced
 
 

@@ -151,7 +151,7 @@ class PositionTally:
         if self.position == self.draft_length:
             return here * vocabulary + emitted
         drafted = _drafted(batch)[reached, self.position]
-        kept = _accepted(batch)[reached] > self.position
+        kept = (_accepted(batch)[reached] > self.position) & (drafted == emitted)
         then = np.where(kept, vocabulary, emitted)
         return (here * vocabulary + drafted) * (vocabulary + 1) + then
 

@@ -125,10 +125,14 @@ class OutputTally:
 
 
 def _first_step(batch: TrialBatch) -> tuple[Tokens, Tokens, Tokens]:
-    """Drafted and emitted tokens (n,) of the first position, and 1 where the draft was kept."""
+    """Drafted and emitted tokens (n,) of the first position, and 1 where the draft was kept.
+
+    Where something else was emitted the draft was not kept, whatever the sampler reports.
+    """
     if batch.drafted is None or batch.n_accepted is None:
         raise SamplerFailure(
             "the trace was asked of a sampler that shows neither draft nor acceptance"
         )
-    kept = (batch.n_accepted > 0).view(np.int8)
-    return batch.drafted[:, 0], batch.tokens[:, 0], kept
+    drafted, emitted = batch.drafted[:, 0], batch.tokens[:, 0]
+    kept = (batch.n_accepted > 0) & (drafted == emitted)
+    return drafted, emitted, kept.view(np.int8)

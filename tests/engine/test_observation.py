@@ -222,3 +222,17 @@ def test_laws_that_differ_are_worked_out_apart():
     )
     assert one.faults.keys() == two.faults.keys()
     assert all(abs(one.faults[name] - two.faults[name]).sum() > 1e-3 for name in one.faults)
+
+
+def test_a_wrong_report_of_what_was_kept_leaves_the_output_as_it_is():
+    """The sum of accept flags: right tokens, wrong lengths; oracle: the tokens themselves."""
+    observables, laws, empty = seen("markov", rule="sum-of-flags")
+    batch = RuleSampler(RULES["sum-of-flags"].prepare, laws, K, HORIZON).sample(
+        5_000, stream(1, "flags")
+    )
+    tallied = empty.add([batch]).counts()
+    output, length = observables["output"], observables["committed_length"]
+    np.testing.assert_allclose(output.exact, laws.target[0], atol=1e-12)
+    counted = np.bincount(batch.tokens[:, 0], minlength=3)
+    assert output.counts(tallied).tolist() == counted.tolist()
+    assert abs(length.exact - length.target).sum() > 0.1

@@ -242,3 +242,12 @@ def test_descriptions_of_several_lines_read_as_prose(every_kind, name):
     """A folded text of a file shows no escapes (oracle: the sentence in one piece)."""
     result = dataclasses.replace(every_kind, description="First line\n  and the second.\n")
     assert "First line and the second." in REPORTS[name](result)
+
+
+@pytest.mark.parametrize("name", ["markdown", "html", "json"])
+def test_a_report_says_where_the_bonus_token_is_not_looked_at(every_kind, name):
+    """A horizon that ends with the draft must not pass for more; oracle: the scope that was set."""
+    told = "the first 2 tokens jointly; the bonus token is not looked at"
+    scoped = [dataclasses.replace(s, scope=told) for s in every_kind.scenarios]
+    assert told in REPORTS[name](dataclasses.replace(every_kind, scenarios=tuple(scoped)))
+    assert told not in REPORTS[name](every_kind)
