@@ -14,14 +14,15 @@ from harness.arrays import Probs
 from harness.engine.draw import ChunkTask
 from harness.engine.observe_step import FULL_TRACE_UP_TO
 from harness.engine.plan import BATCH_TRIALS, CHUNK_TRIALS, Chunk
+from harness.laws.contexts import markov_contexts
 from harness.laws.made import make, perturbed
-from harness.laws.tables import one_context
+from harness.laws.tables import LawTables, one_context
 from harness.rng import stream
 from harness.rules import RULES
 from harness.samplers.rule import RuleSampler
-from harness.tallies import FactoredTrace, TraceTally
+from harness.tallies import FactoredTrace, LengthTally, Together, TraceTally
 
-__all__ = ["VOCABULARIES", "BenchRow", "bench_rows"]
+__all__ = ["VOCABULARIES", "BenchRow", "bench_rows", "laws_of_size"]
 
 VOCABULARIES = (3, 32, 1_000, 32_000, 128_256)
 REPETITIONS = 7  # each times the floor and every row once, so that noise hits all alike
@@ -32,7 +33,8 @@ NOISE = 0.4  # standard deviation between target and draft logits: overlap about
 @dataclass(frozen=True, slots=True)
 class BenchRow:
     """Medians over repetitions. `floor_ns`: filling an array with two float64 uniforms a trial from
-    SFC64, on one thread, in the same process. `ns_per_trial` is wall time over all trials.
+    SFC64, on one thread, in the same process. `ns_per_trial` is wall time over all trials; for a
+    draft longer than one both are per committed token.
     """
 
     vocabulary: int
@@ -43,16 +45,30 @@ class BenchRow:
     ratio: float
 
 
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is timed: a task, and how many tokens a trial of it commits."""
+
+    task: ChunkTask
+    vocabulary: int
+    draft_length: int = 1
+    tokens: int = 1
+
+
 def bench_rows(
     vocabularies: tuple[int, ...] = VOCABULARIES, threads: tuple[int, ...] = (1, 2)
 ) -> Iterator[BenchRow]:
-    """The exact rule at one position, trials simulated and tallied as a run does it."""
+    """The exact rule at one position, then in rounds of four on a chain whose rows all differ;
+    trials simulated and tallied as a run does it.
+    """
     for vocabulary in vocabularies:
-        yield from _rows(_task(vocabulary), vocabulary, threads)
+        yield from _rows(_one_position(vocabulary), threads)
+    yield from _rows(_rounds(), threads)
 
 
-def _rows(task: ChunkTask, vocabulary: int, threads: tuple[int, ...]) -> Iterator[BenchRow]:
-    task(Chunk(0, BATCH_TRIALS))  # builds the tables
+def _rows(subject: Subject, threads: tuple[int, ...]) -> Iterator[BenchRow]:
+    trials = CHUNK_TRIALS // subject.tokens
+    subject.task(Chunk(0, trials))  # builds the tables
     floors: list[float] = []
     times: dict[int, list[float]] = {n: [] for n in threads}
     buffer = np.empty((2, BATCH_TRIALS))
@@ -60,22 +76,35 @@ def _rows(task: ChunkTask, vocabulary: int, threads: tuple[int, ...]) -> Iterato
     for _ in range(REPETITIONS):
         floors.append(_seconds(lambda: _fill(buffer, rng)) / CHUNK_TRIALS)
         for n in threads:
-            times[n].append(_seconds_on(n, task) / (n * CHUNKS_A_THREAD * CHUNK_TRIALS))
+            units = n * CHUNKS_A_THREAD * trials * subject.tokens
+            times[n].append(_seconds_on(n, subject.task, trials) / units)
     floor = statistics.median(floors) * 1e9
     for n in threads:
         cost = statistics.median(times[n]) * 1e9
-        yield BenchRow(vocabulary, 1, n, cost, floor, cost / floor)
+        yield BenchRow(subject.vocabulary, subject.draft_length, n, cost, floor, cost / floor)
 
 
-def _task(vocabulary: int) -> ChunkTask:
-    """The exact rule on the three-token example, or on Zipf's law with a draft near it."""
-    p, q = _laws(vocabulary)
+def _one_position(vocabulary: int) -> Subject:
+    p, q = laws_of_size(vocabulary)
     sampler = RuleSampler(RULES["speculative"].prepare, one_context(p, q))
     tally = TraceTally if vocabulary <= FULL_TRACE_UP_TO else FactoredTrace
-    return ChunkTask(sampler, tally.empty(vocabulary), 0, f"bench {vocabulary}")
+    task = ChunkTask(sampler, tally.empty(vocabulary), 0, f"bench {vocabulary}")
+    return Subject(task, vocabulary)
 
 
-def _laws(vocabulary: int) -> tuple[Probs, Probs]:
+def _rounds(vocabulary: int = 32, draft_length: int = 4, horizon: int = 16) -> Subject:
+    """A chain of order one: after every token other laws, drafts near them."""
+    p = make("dirichlet", vocabulary, rows=vocabulary + 1, concentration=1.0, seed=3)
+    q = perturbed(p, noise=NOISE, seed=4)
+    contexts = markov_contexts(vocabulary, 1)
+    laws = LawTables(p=p, q=q, proposal=q, target=p, contexts=contexts)
+    sampler = RuleSampler(RULES["speculative"].prepare, laws, draft_length, horizon)
+    tally = Together((TraceTally.empty(vocabulary), LengthTally.empty(draft_length)))
+    return Subject(ChunkTask(sampler, tally, 0, "bench rounds"), vocabulary, draft_length, horizon)
+
+
+def laws_of_size(vocabulary: int) -> tuple[Probs, Probs]:
+    """Target and draft (V,): the three-token example, or Zipf's law with a draft near it."""
     if vocabulary == 3:
         return np.array([0.6, 0.3, 0.1]), np.array([0.5, 0.25, 0.25])
     target = make("zipf", vocabulary, exponent=1.0)
@@ -88,8 +117,8 @@ def _fill(buffer: Probs, rng: np.random.Generator) -> None:
         rng.random(out=buffer[1])
 
 
-def _seconds_on(threads: int, task: ChunkTask) -> float:
-    chunks = [Chunk(number, CHUNK_TRIALS) for number in range(threads * CHUNKS_A_THREAD)]
+def _seconds_on(threads: int, task: ChunkTask, trials: int) -> float:
+    chunks = [Chunk(number, trials) for number in range(threads * CHUNKS_A_THREAD)]
     if threads == 1:
         return _seconds(lambda: [task(chunk) for chunk in chunks])
     with ThreadPoolExecutor(threads) as pool:
