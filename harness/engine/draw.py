@@ -43,14 +43,21 @@ class ChunkTask:
 def in_order(
     task: Callable[[Chunk], T], chunks: Iterable[Chunk], executor: Executor, workers: int
 ) -> Iterator[tuple[Chunk, T]]:
-    """What `task` makes of chunks, such as tallies: in their order, a bounded number ahead."""
+    """What `task` makes of chunks, such as tallies: in their order, a bounded number ahead.
+
+    Chunks that nobody will ask for, since the run is decided, failed or interrupted, are cancelled.
+    """
     waiting: deque[tuple[Chunk, Future[T]]] = deque()
     coming = iter(chunks)
     for chunk in islice(coming, 1 if workers == 1 else IN_FLIGHT * workers):
         waiting.append((chunk, executor.submit(task, chunk)))
-    while waiting:
-        chunk, future = waiting.popleft()
-        drawn = future.result()
-        for following in islice(coming, 1):
-            waiting.append((following, executor.submit(task, following)))
-        yield chunk, drawn
+    try:
+        while waiting:
+            chunk, future = waiting.popleft()
+            drawn = future.result()
+            for following in islice(coming, 1):
+                waiting.append((following, executor.submit(task, following)))
+            yield chunk, drawn
+    finally:
+        for _, future in waiting:
+            future.cancel()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 
 from harness.engine.draw import ChunkTask, in_order
 from harness.engine.plan import CHUNK_TRIALS, chunks_of, looks_of, marks_of
+from harness.errors import SamplerFailure
 from harness.executors import InlineExecutor, local_executor
 from harness.laws.tables import one_context
 from harness.rules import RULES
@@ -64,6 +67,25 @@ def test_chunks_run_in_other_processes_give_the_same_tallies():
     here = [t.counts()["trace"] for _, t in in_order(task(), chunks, InlineExecutor(), 1)]
     for a, b in zip(there, here, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, SamplerFailure])
+def test_chunks_ahead_are_not_drawn_once_a_run_has_ended(end):
+    """An interrupted run does not wait for the 14 chunks that two workers had ahead."""
+    first_two, drawn = threading.Barrier(2, timeout=30), []
+
+    def failing(chunk):
+        drawn.append(chunk.number)
+        if chunk.number < 2:
+            first_two.wait()
+        if chunk.number == 0:
+            raise end
+        time.sleep(0.2)
+
+    chunks = [c for group in chunks_of((32 * CHUNK_TRIALS,)) for c in group]
+    with pytest.raises(end), local_executor(2) as threads:
+        list(in_order(failing, chunks, threads, 2))
+    assert len(drawn) < 8
 
 
 def test_chunks_in_any_order_merge_to_the_same_tally():
