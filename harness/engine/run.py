@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -47,14 +48,15 @@ def run_suite(
 ) -> SuiteResult:
     """Draws every scenario of `suite`, examines it and decides over the whole suite.
 
-    The result is the same for any `workers` and any `executor` (by default threads, one a core).
+    The result is the same for any `workers` and any `executor` (by default threads, one a core),
+    which is left open: it is the caller's.
     `samplers` gives the samplers that scenarios may name. Raises UnknownName for a name that
     nobody declared; a sampler that fails makes its scenario invalid and the others go on.
     """
     started, wall, cpu = datetime.now(UTC), time.perf_counter(), time.process_time()
     workers = workers or default_workers()
     ready = [made_ready(scenario, suite, samplers or {}) for scenario in suite.scenarios]
-    with executor or local_executor(workers) as pool:
+    with local_executor(workers) if executor is None else nullcontext(executor) as pool:
         levels = Levels(suite.alpha, suite.delta, family_size(ready))
         outcomes = [
             _outcome(one, suite, levels, pool, workers, _teller(listener, suite, number))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
 
@@ -67,6 +68,15 @@ def test_the_result_does_not_depend_on_workers():
     for extra in ("stop_early: true\n", ""):
         given = suite(extra)
         same(run_suite(given, workers=1), run_suite(given, workers=3))
+
+
+def test_an_executor_of_the_callers_own_stays_open():
+    """Two suites in a row on one pool, such as a cluster's, give what threads of our own give."""
+    with ThreadPoolExecutor(2) as pool:
+        twice = [run_suite(suite(), workers=2, executor=pool) for _ in range(2)]
+        assert pool.submit(int, "7").result() == 7
+    for result in twice:
+        same(result, run_suite(suite(), workers=1))
 
 
 def test_early_stopping_draws_less_and_says_the_same():
