@@ -76,6 +76,7 @@ def _version(value: object) -> int:
 
 
 Unit = real(0, 1, lowest=False, highest=False)
+Half = real(0, 0.5, lowest=False, highest=False)  # of which certificates are made
 Mass = Annotated[Fraction, *real(0, 1)]
 Observable = Annotated[str, *chosen("observable", *OBSERVABLES)]
 Observables = Annotated[list[Observable], AfterValidator(_distinct)]
@@ -163,7 +164,7 @@ class SuiteShape(Settings):
     suite: SuiteName
     description: Text = ""
     alpha: Annotated[Fraction, *Unit] = Fraction(1, 10**6)
-    delta: Annotated[Fraction, *Unit] = Fraction(1, 10**6)
+    delta: Annotated[Fraction, *Half] = Fraction(1, 10**6)
     seed: Annotated[int, *count(0, LARGEST_SEED)] = 0
     scenarios: list[ScenarioShape]
 
