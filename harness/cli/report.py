@@ -15,6 +15,7 @@ __all__ = ["report"]
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Default: stdout.")
 def report(run: Path, form: str, out: Path | None) -> None:
     """Report the results folder RUN as json, csv, markdown, junit or html."""
+    from harness.errors import StoreError
     from harness.reports import REPORTS
     from harness.store.folder import load, pictures
 
@@ -22,5 +23,8 @@ def report(run: Path, form: str, out: Path | None) -> None:
     text = render(load(run), pictures(run))
     if out is None:
         click.echo(text, nl=False)
-    else:
+        return
+    try:
         out.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        raise StoreError(f"{out}: cannot be written: {error.strerror}") from error
