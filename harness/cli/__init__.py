@@ -45,6 +45,8 @@ COMMANDS = {
     ),
 }
 
+INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+
 
 class Harness(click.Group):
     """Loads a command when it is called; prints the harness's own errors as one line, exit 2."""
@@ -69,6 +71,9 @@ class Harness(click.Group):
         except HarnessError as error:
             click.echo(f"specharness: {error}", err=True)
             ctx.exit(2)
+        except KeyboardInterrupt:  # click would exit 1: a sampler that differs
+            click.echo("specharness: interrupted", err=True)
+            ctx.exit(INTERRUPTED)
 
 
 @click.group(cls=Harness, context_settings={"help_option_names": ["-h", "--help"]})
