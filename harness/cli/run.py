@@ -52,16 +52,18 @@ def run(
 ) -> None:
     """Run the suites in PATHS, files or folders (by default the folder scenarios)."""
     from harness.cli.progress import watching
-    from harness.cli.settings import declared_samplers, suites_at
+    from harness.cli.settings import declared_samplers, refuse_undeclared, suites_at
+    from harness.cli.streams import own_stdout
     from harness.cli.table import print_result, print_total
     from harness.engine.decide import worst_code
     from harness.engine.run import run_suite
 
     suites = suites_at(paths, seed=seed, trials=trials)
     known = declared_samplers(samplers, out / "replay")
+    refuse_undeclared(suites, known)
     results = []
     for suite in suites:
-        with watching(suite) as listener:
+        with own_stdout(), watching(suite) as listener:
             result = run_suite(suite, workers=workers, samplers=known, listener=listener)
         folder = written(result, out, plots=plots)
         if not as_json:

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from harness.errors import ScenarioError
+from harness.engine.prepare import undeclared
+from harness.errors import ScenarioError, UnknownName
 from harness.protocols import SamplerFactory
 from harness.samplers.declared import declared
 from harness.scenario import Suite, load_suites
 
-__all__ = ["DEFAULT_FOLDER", "declared_samplers", "suites_at"]
+__all__ = ["DEFAULT_FOLDER", "declared_samplers", "refuse_undeclared", "suites_at"]
 
 DEFAULT_FOLDER = Path("scenarios")
 
@@ -41,3 +42,14 @@ def declared_samplers(given: Sequence[str], replay: Path) -> Mapping[str, Sample
     makes one fail is kept below `replay`.
     """
     return declared(given, replay=replay)
+
+
+def refuse_undeclared(suites: Sequence[Suite], known: Mapping[str, SamplerFactory]) -> None:
+    """Raises UnknownName before anything is drawn where a suite names what nobody declared."""
+    for suite in suites:
+        for scenario in suite.scenarios:
+            for named in (scenario.sampler, scenario.reference and scenario.reference.sampler):
+                if named and named.name not in known:
+                    raise UnknownName(
+                        f"{suite.source}: {undeclared(scenario.name, named.name, known)}"
+                    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from harness.engine.defaults import judged_observables
@@ -20,7 +20,7 @@ from harness.rules import RULES
 from harness.samplers.rule import RuleSampler
 from harness.scenario.model import Reference, SamplerRef, Scenario, Suite
 
-__all__ = ["Prepared", "prepare", "prepare_two_arms"]
+__all__ = ["Prepared", "prepare", "prepare_two_arms", "undeclared"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +103,15 @@ def _sampler(
         return RuleSampler(rule.prepare, scenario.laws, scenario.draft_length, scenario.horizon)
     named = scenario.sampler or SamplerRef("")
     if named.name not in samplers:
-        raise UnknownName(
-            f"scenario {scenario.name!r}: nobody declared a sampler {named.name!r}"
-            f"{did_you_mean(named.name, samplers)}; declare it in [tool.specharness.samplers] of "
-            "pyproject.toml or with --sampler NAME=PACKAGE.MODULE:FUNCTION"
-        )
+        raise UnknownName(undeclared(scenario.name, named.name, samplers))
     shape = scenario.laws, scenario.draft_length, scenario.horizon
     return samplers[named.name](Assignment(*shape, tokens, named.options))
+
+
+def undeclared(scenario: str, name: str, samplers: Iterable[str]) -> str:
+    """What is said of a sampler that a scenario names and nobody declared."""
+    return (
+        f"scenario {scenario!r}: nobody declared a sampler {name!r}{did_you_mean(name, samplers)}; "
+        "declare it in [tool.specharness.samplers] of pyproject.toml or with "
+        "--sampler NAME=PACKAGE.MODULE:FUNCTION"
+    )
