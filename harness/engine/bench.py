@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,8 @@ from harness.arrays import Probs
 from harness.engine.draw import ChunkTask
 from harness.engine.observe_step import FULL_TRACE_UP_TO
 from harness.engine.plan import BATCH_TRIALS, CHUNK_TRIALS, Chunk
+from harness.engine.sequence import SPAN
+from harness.executors import processes
 from harness.laws.contexts import markov_contexts
 from harness.laws.made import make, perturbed
 from harness.laws.tables import LawTables, one_context
@@ -26,14 +29,14 @@ __all__ = ["VOCABULARIES", "BenchRow", "bench_rows", "laws_of_size"]
 
 VOCABULARIES = (3, 32, 1_000, 32_000, 128_256)
 REPETITIONS = 7  # each times the floor and every row once, so that noise hits all alike
-CHUNKS_A_THREAD = 2
 NOISE = 0.4  # standard deviation between target and draft logits: overlap about .85
 
 
 @dataclass(frozen=True, slots=True)
 class BenchRow:
     """Medians over repetitions. `floor_ns`: filling an array with two float64 uniforms a trial from
-    SFC64, on one thread, in the same process. `ns_per_trial` is wall time over all trials; for a
+    SFC64, on one thread, in the same process. `threads` is the number of processes at work, of one
+    thread each. `ns_per_trial` is wall time over all trials; for a
     draft longer than one both are per committed token.
     """
 
@@ -59,27 +62,30 @@ def bench_rows(
     vocabularies: tuple[int, ...] = VOCABULARIES, threads: tuple[int, ...] = (1, 2)
 ) -> Iterator[BenchRow]:
     """The exact rule at one position, then in rounds of four on a chain whose rows all differ;
-    trials simulated and tallied as a run does it.
+    trials simulated and tallied as a run does it, in as many processes of one thread.
     """
-    for vocabulary in vocabularies:
-        yield from _rows(_one_position(vocabulary), threads)
-    yield from _rows(_rounds(), threads)
+    with ExitStack() as stack:
+        pools = {n: stack.enter_context(processes(n)) for n in threads}
+        for vocabulary in vocabularies:
+            yield from _rows(_one_position(vocabulary), pools)
+        yield from _rows(_rounds(), pools)
 
 
-def _rows(subject: Subject, threads: tuple[int, ...]) -> Iterator[BenchRow]:
+def _rows(subject: Subject, pools: Mapping[int, Executor]) -> Iterator[BenchRow]:
     trials = CHUNK_TRIALS // subject.tokens
-    subject.task(Chunk(0, trials))  # builds the tables
+    for n, pool in pools.items():
+        _seconds_on(n, pool, subject.task, 1)  # starts processes, builds tables
     floors: list[float] = []
-    times: dict[int, list[float]] = {n: [] for n in threads}
+    times: dict[int, list[float]] = {n: [] for n in pools}
     buffer = np.empty((2, BATCH_TRIALS))
     rng = stream(0, "bench")
     for _ in range(REPETITIONS):
         floors.append(_seconds(lambda: _fill(buffer, rng)) / CHUNK_TRIALS)
-        for n in threads:
-            units = n * CHUNKS_A_THREAD * trials * subject.tokens
-            times[n].append(_seconds_on(n, subject.task, trials) / units)
+        for n, pool in pools.items():
+            units = n * SPAN * trials * subject.tokens
+            times[n].append(_seconds_on(n, pool, subject.task, trials) / units)
     floor = statistics.median(floors) * 1e9
-    for n in threads:
+    for n in pools:
         cost = statistics.median(times[n]) * 1e9
         yield BenchRow(subject.vocabulary, subject.draft_length, n, cost, floor, cost / floor)
 
@@ -117,12 +123,15 @@ def _fill(buffer: Probs, rng: np.random.Generator) -> None:
         rng.random(out=buffer[1])
 
 
-def _seconds_on(threads: int, task: ChunkTask, trials: int) -> float:
-    chunks = [Chunk(number, trials) for number in range(threads * CHUNKS_A_THREAD)]
-    if threads == 1:
-        return _seconds(lambda: [task(chunk) for chunk in chunks])
-    with ThreadPoolExecutor(threads) as pool:
-        return _seconds(lambda: list(pool.map(task, chunks)))
+def _seconds_on(workers: int, pool: Executor, task: ChunkTask, trials: int) -> float:
+    """Seconds of a span of chunks for each worker."""
+    spans = [
+        [Chunk(worker * SPAN + number, trials) for number in range(SPAN)]
+        for worker in range(workers)
+    ]
+    return _seconds(
+        lambda: [future.result() for future in [pool.submit(task.span, s) for s in spans]]
+    )
 
 
 def _seconds(work: Callable[[], object]) -> float:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
+
+import numpy as np
 
 from harness.engine.plan import BATCH_TRIALS, Chunk
 from harness.protocols import Sampler, Tally
@@ -17,8 +20,10 @@ from harness.trials import TrialBatch
 __all__ = ["ChunkTask", "in_order"]
 
 T = TypeVar("T")
+Work = TypeVar("Work")
 
-IN_FLIGHT = 8  # chunks a worker ahead of the one that is merged; bounds memory and waste
+KEPT_BYTES = 24 << 20  # above this a block is the system's in any case
+IN_FLIGHT = 4  # pieces of work a worker ahead of the one that is merged; bounds memory and waste
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +36,12 @@ class ChunkTask:
     scenario: str
 
     def __call__(self, chunk: Chunk) -> Tally:
+        _keep_freed_memory()
         return self.empty.add(self.batches(chunk))
+
+    def span(self, chunks: Sequence[Chunk]) -> Tally:
+        """The merged tally of several chunks: less to send between processes."""
+        return functools.reduce(lambda total, chunk: total.merge(self(chunk)), chunks, self.empty)
 
     def batches(self, chunk: Chunk) -> Iterator[TrialBatch]:
         """The trials of a chunk, the same each time, in the order in which they are drawn."""
@@ -40,24 +50,31 @@ class ChunkTask:
             yield self.sampler.sample(min(BATCH_TRIALS, chunk.trials - start), rng)
 
 
-def in_order(
-    task: Callable[[Chunk], T], chunks: Iterable[Chunk], executor: Executor, workers: int
-) -> Iterator[tuple[Chunk, T]]:
-    """What `task` makes of chunks, such as tallies: in their order, a bounded number ahead.
-
-    Chunks that nobody will ask for, since the run is decided, failed or interrupted, are cancelled.
+def _keep_freed_memory() -> None:
+    """Frees a large block that was never touched: glibc then keeps smaller ones for the next batch,
+    which would otherwise be given back to the system and faulted in again, page by page.
     """
-    waiting: deque[tuple[Chunk, Future[T]]] = deque()
-    coming = iter(chunks)
-    for chunk in islice(coming, 1 if workers == 1 else IN_FLIGHT * workers):
-        waiting.append((chunk, executor.submit(task, chunk)))
+    np.empty(KEPT_BYTES, dtype=np.int8)
+
+
+def in_order(
+    task: Callable[[Work], T], pieces: Iterable[Work], executor: Executor, workers: int
+) -> Iterator[tuple[Work, T]]:
+    """What `task` makes of chunks or spans of them: in their order, a bounded number ahead.
+
+    Work that nobody will ask for, since the run is decided, failed or interrupted, is cancelled.
+    """
+    waiting: deque[tuple[Work, Future[T]]] = deque()
+    coming = iter(pieces)
+    for piece in islice(coming, 1 if workers == 1 else IN_FLIGHT * workers):
+        waiting.append((piece, executor.submit(task, piece)))
     try:
         while waiting:
-            chunk, future = waiting.popleft()
+            piece, future = waiting.popleft()
             drawn = future.result()
             for following in islice(coming, 1):
                 waiting.append((following, executor.submit(task, following)))
-            yield chunk, drawn
+            yield piece, drawn
     finally:
         for _, future in waiting:
             future.cancel()

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
 from harness.checks import look_schedule
 
-__all__ = ["BATCH_TRIALS", "CHUNK_TRIALS", "Chunk", "chunks_of", "looks_of", "marks_of"]
+__all__ = ["BATCH_TRIALS", "CHUNK_TRIALS", "Chunk", "chunks_of", "looks_of", "marks_of", "spans_of"]
 
 # Both are part of the random stream's address: changing one changes every result.
 CHUNK_TRIALS = 1 << 20  # a few milliseconds of work, and the unit of a resume
-BATCH_TRIALS = 1 << 16  # simulated at once: its columns stay in the second-level cache
+BATCH_TRIALS = 1 << 17  # simulated at once: long enough for numpy, short enough for its caches
 
 FIRST_LOOK = 64  # trials; an impossible trace is refuted within a hundred or so
 FIRST_MARK, MARK_GROWTH = 1_000, 4.0  # where a run that decides nothing early is still recorded
@@ -46,6 +47,13 @@ def chunks_of(marks: tuple[int, ...]) -> tuple[tuple[Chunk, ...], ...]:
         plan.append(tuple(Chunk(number + i, size) for i, size in enumerate(sizes)))
         number += len(sizes)
     return tuple(plan)
+
+
+def spans_of(groups: tuple[tuple[Chunk, ...], ...], size: int) -> Iterator[tuple[Chunk, ...]]:
+    """Runs of at most `size` chunks, none across a mark."""
+    for group in groups:
+        for start in range(0, len(group), size):
+            yield group[start : start + size]
 
 
 def _cut(trials: int) -> list[int]:

@@ -30,7 +30,7 @@ from harness.engine.prepare import Prepared
 from harness.engine.rooms import Ready, made_ready
 from harness.engine.sequence import Levels
 from harness.errors import BadSetting
-from harness.executors import default_workers, local_executor
+from harness.executors import InlineExecutor
 from harness.protocols import SamplerFactory
 from harness.rng import stream
 from harness.samplers.rule import RuleSampler
@@ -129,7 +129,7 @@ def plan_suite(
     ready = [made_ready(scenario, suite, samplers or {}) for scenario in suite.scenarios]
     levels = Levels(suite.alpha, suite.delta, family_size(ready))
     planned = partial(plan_scenario, levels=levels, power=power, curve=curves)
-    with local_executor(default_workers()) as pool:
+    with InlineExecutor() as pool:
         plans = tuple(pool.map(planned, ready))
     return SuitePlan(suite.name, suite.alpha, suite.delta, levels.family, power, CERTIFIED, plans)
 

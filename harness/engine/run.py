@@ -16,7 +16,7 @@ from harness.engine.result import SuiteResult
 from harness.engine.rooms import Ready, examined, made_ready
 from harness.engine.sequence import Levels
 from harness.errors import SamplerFailure
-from harness.executors import default_workers, local_executor
+from harness.executors import processes
 from harness.protocols import SamplerFactory, Versioned
 from harness.scenario.model import Suite
 
@@ -41,22 +41,22 @@ Listener = Callable[[Progress], None]
 def run_suite(
     suite: Suite,
     *,
-    workers: int | None = None,
+    workers: int = 1,
     samplers: Mapping[str, SamplerFactory] | None = None,
     executor: Executor | None = None,
     listener: Listener | None = None,
 ) -> SuiteResult:
     """Draws every scenario of `suite`, examines it and decides over the whole suite.
 
-    The result is the same for any `workers` and any `executor` (by default threads, one a core),
-    which is left open: it is the caller's.
+    The result is the same for any `workers` and any `executor`. More than one worker are processes,
+    for which a script needs its `if __name__ == "__main__":`; `executor` is anything else with that
+    interface, such as a cluster's, and is left open.
     `samplers` gives the samplers that scenarios may name. Raises UnknownName for a name that
     nobody declared; a sampler that fails makes its scenario invalid and the others go on.
     """
     started, wall, cpu = datetime.now(UTC), time.perf_counter(), time.process_time()
-    workers = workers or default_workers()
     ready = [made_ready(scenario, suite, samplers or {}) for scenario in suite.scenarios]
-    with local_executor(workers) if executor is None else nullcontext(executor) as pool:
+    with processes(workers) if executor is None else nullcontext(executor) as pool:
         levels = Levels(suite.alpha, suite.delta, family_size(ready))
         outcomes = [
             _outcome(one, suite, levels, pool, workers, _teller(listener, suite, number))

@@ -24,7 +24,7 @@ from harness.checks import (
 )
 from harness.engine import selfcheck_runs as runs
 from harness.engine.selfcheck_runs import BAND, Depth, Line
-from harness.executors import default_workers, local_executor
+from harness.executors import InlineExecutor
 from harness.rng import stream
 
 __all__ = ["DEFAULT", "THOROUGH", "Depth", "Line", "SelfCheck", "selfcheck"]
@@ -62,7 +62,7 @@ def selfcheck(
 ) -> SelfCheck:
     """Runs every section; the result depends on the depth and the seed alone."""
     started = time.perf_counter()
-    with executor or local_executor(default_workers()) as pool:
+    with executor or InlineExecutor() as pool:
         futures = [pool.submit(_timed, section, depth, seed) for section in SECTIONS]
         lines = tuple(line for future in futures for line in future.result())
     return SelfCheck(depth.name, seed, lines, time.perf_counter() - started)

@@ -6,19 +6,20 @@ import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from itertools import chain
 
 from harness.checks import spent_per_look
 from harness.engine.draw import ChunkTask, in_order
 from harness.engine.examine import SHARES
 from harness.engine.observe import Kind
-from harness.engine.plan import chunks_of, looks_of, marks_of
+from harness.engine.plan import chunks_of, looks_of, marks_of, spans_of
 from harness.engine.prepare import Prepared
 from harness.protocols import Tally
 
 __all__ = ["Drawn", "Levels", "draw_until_decided"]
 
 Progress = Callable[[int], None]
+
+SPAN = 8  # chunks that go to a process together: its tables travel with them
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +79,10 @@ def _marks(
     scenario = prepared.scenario
     marks = marks_of(scenario.trials, stop_early=scenario.stop_early)
     task = ChunkTask(prepared.sampler, prepared.empty, seed, scenario.name)
-    chunks = chain.from_iterable(chunks_of(marks))
+    spans = spans_of(chunks_of(marks), 1 if workers == 1 else SPAN)
     tally, done = prepared.empty, 0
-    for chunk, drawn in in_order(task, chunks, executor, workers):
-        tally, done = tally.merge(drawn), done + chunk.trials
+    for span, drawn in in_order(task.span, spans, executor, workers):
+        tally, done = tally.merge(drawn), done + sum(chunk.trials for chunk in span)
         progress(done)
         if done in marks:
             yield done, tally

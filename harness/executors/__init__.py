@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from harness.executors.local import InlineExecutor, default_workers, local_executor
+from harness.executors.local import InlineExecutor, default_workers, processes
 
-__all__ = ["InlineExecutor", "default_workers", "local_executor"]
+__all__ = ["InlineExecutor", "default_workers", "processes"]

@@ -8,7 +8,7 @@ import numpy as np
 
 from harness.arrays import Bits, Exact, Probs, Rows, Tokens, readonly
 from harness.laws.drawers import Drawer, drawer
-from harness.laws.lazy import leading_bits, split
+from harness.laws.lazy import LEADING, leading_bits, split
 from harness.laws.tables import at
 
 __all__ = ["Coin", "Law"]
@@ -103,8 +103,8 @@ class Coin:
 
     @cached_property
     def _split(self) -> tuple[np.ndarray, np.ndarray]:
-        coarse, rest = split(self.heads.astype(np.float64).ravel())
-        return readonly(coarse), readonly(rest)
+        coarse, rest = split(self.heads.astype(np.float64).ravel(), LEADING)
+        return readonly(coarse.astype(np.uint16)), readonly(rest)
 
     @property
     def _coarse(self) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 
 from harness.arrays import Bits, Probs, Rows, Tokens, token_dtype
 from harness.laws.alias import alias_table
-from harness.laws.lazy import Coarse, leading_bits, split
+from harness.laws.lazy import LEADING, Words, first_words, leading_bits, split
 
 __all__ = ["Drawer", "drawer"]
 
@@ -34,7 +34,7 @@ class OneRowDrawer:
     def __init__(self, row: Probs) -> None:
         last = int(np.flatnonzero(row)[-1])
         self.cuts = np.cumsum(row)[:last]  # the last token of positive mass takes the rest
-        self.coarse = split(self.cuts)[0]
+        self.coarse = split(self.cuts, LEADING)[0].astype(np.uint16)
 
     def __call__(self, contexts: Rows, rng: np.random.Generator) -> Tokens:
         r = leading_bits(len(contexts), rng)
@@ -45,7 +45,7 @@ class OneRowDrawer:
             undecided |= r == cut
         tied = np.flatnonzero(undecided)
         if len(tied):
-            u = (r[tied] + rng.random(len(tied))) * 2.0**-32
+            u = (r[tied] + rng.random(len(tied))) * 2.0**-LEADING
             tokens[tied] = np.searchsorted(self.cuts, u, side="right")
         return tokens
 
@@ -58,7 +58,8 @@ class RowsDrawer:
         ends = cuts >= cuts[:, -1:]  # from the last token of positive mass on
         cuts[ends] = 1.0
         self.cuts = np.where(ends, np.inf, cuts)[:, :-1]
-        self.coarse = [np.ascontiguousarray(column) for column in split(cuts)[0].T[:-1]]
+        coarse = split(cuts, LEADING)[0].astype(np.uint16)
+        self.coarse = [np.ascontiguousarray(column) for column in coarse.T[:-1]]
 
     def __call__(self, contexts: Rows, rng: np.random.Generator) -> Tokens:
         r = leading_bits(len(contexts), rng)
@@ -70,7 +71,7 @@ class RowsDrawer:
             undecided |= r == cut
         tied = np.flatnonzero(undecided)
         if len(tied):
-            u = (r[tied] + rng.random(len(tied))) * 2.0**-32
+            u = (r[tied] + rng.random(len(tied))) * 2.0**-LEADING
             tokens[tied] = (u[:, None] >= self.cuts[contexts[tied]]).sum(axis=1)
         return tokens
 
@@ -96,7 +97,7 @@ class AliasDrawer:
 
     def __call__(self, contexts: Rows, rng: np.random.Generator) -> Tokens:
         bits, low = np.uint32(self.bits), np.uint32((1 << self.bits) - 1)
-        r = leading_bits(len(contexts), rng)
+        r = first_words(len(contexts), rng)
         column = r >> (np.uint32(32) - bits)
         cell = column.astype(np.intp)
         if not self.one_row:
@@ -111,12 +112,15 @@ class AliasDrawer:
             refused[tied] = rng.random(len(tied)) >= self.rest[cell[tied]]
         return self._chosen(column, entry, refused)
 
-    def _chosen(self, column: Coarse, entry: Coarse, refused: Bits) -> Tokens:
+    def _chosen(self, column: Words, entry: Words, refused: Bits) -> Tokens:
         """The alias where refused, else the column: in token ids, as (column ^ alias) & refused."""
-        columns = column.astype(self.dtype)
-        tokens = entry.astype(self.dtype)
+        columns, tokens = (self._ids(words) for words in (column, entry))
         tokens &= self.dtype((1 << self.bits) - 1)
         tokens ^= columns
-        tokens &= -refused.astype(self.dtype)  # -1 has every bit set
+        tokens &= np.negative(refused.view(np.int8), dtype=self.dtype)  # -1 has every bit set
         tokens ^= columns
         return tokens
+
+    def _ids(self, words: Words) -> Tokens:
+        """Words as token ids: without a copy where both have 32 bits."""
+        return words.view(np.int32) if self.dtype is np.int32 else words.astype(self.dtype)

@@ -47,7 +47,8 @@ def of_trials(trials: Trials, chosen: Rows) -> Rows:
 def blank(contexts: Rows, draft_length: int, vocabulary: int) -> tuple[Tokens, Tokens]:
     """A round before it starts: nothing drafted yet (n, k), and nothing rejected."""
     shape = draft_length, len(contexts)
-    drafted = np.full(shape, NO_TOKEN, token_dtype(vocabulary)).T
+    drafted = np.empty(shape, token_dtype(vocabulary)).T
+    drafted[:, 1:] = NO_TOKEN  # every trial drafts a first token
     return drafted, np.full(len(contexts), draft_length, dtype=np.int8)
 
 

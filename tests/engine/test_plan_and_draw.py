@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ import pytest
 from harness.engine.draw import ChunkTask, in_order
 from harness.engine.plan import CHUNK_TRIALS, chunks_of, looks_of, marks_of
 from harness.errors import SamplerFailure
-from harness.executors import InlineExecutor, local_executor
+from harness.executors import InlineExecutor
 from harness.laws.tables import one_context
 from harness.rules import RULES
 from harness.samplers.rule import RuleSampler
@@ -55,7 +55,7 @@ def test_without_early_stopping_there_is_one_look():
 @pytest.mark.parametrize("workers", [2, 3, 5])
 def test_tallies_do_not_depend_on_the_number_of_threads(workers):
     """Bit for bit the same as one worker: a stream is an address."""
-    with local_executor(workers) as threads:
+    with ThreadPoolExecutor(workers) as threads:
         np.testing.assert_array_equal(drawn(threads, workers), drawn(InlineExecutor(), 1))
 
 
@@ -83,7 +83,7 @@ def test_chunks_ahead_are_not_drawn_once_a_run_has_ended(end):
         time.sleep(0.2)
 
     chunks = [c for group in chunks_of((32 * CHUNK_TRIALS,)) for c in group]
-    with pytest.raises(end), local_executor(2) as threads:
+    with pytest.raises(end), ThreadPoolExecutor(2) as threads:
         list(in_order(failing, chunks, threads, 2))
     assert len(drawn) < 8
 

@@ -61,19 +61,20 @@ def test_alias_columns_give_back_the_law(size):
 @pytest.mark.parametrize("threshold", [0.0, 2.0**-40, 1e-12, 1 / 3, 0.5, 1 - 2.0**-40, 1.0])
 def test_a_threshold_is_split_without_loss(threshold):
     """Coarse + rest is the threshold itself, scaled; 0 never, 1 always."""
-    coarse, rest = split(np.array([threshold]))
-    assert (float(coarse[0]) + rest[0]) * 2.0**-32 == threshold
-    assert 0.0 <= rest[0] <= 1.0
+    for bits in (16, 32):
+        coarse, rest = split(np.array([threshold]), bits)
+        assert (float(coarse[0]) + rest[0]) * 2.0**-bits == threshold
+        assert 0.0 <= rest[0] <= 1.0
 
 
-class Scripted32:
+class Scripted16:
     """A generator whose leading bits are given, to reach comparisons that chance never would."""
 
     def __init__(self, leading, rest):
         self.leading, self.rest = leading, rest
 
     def integers(self, low, high, size, dtype):
-        words = np.full(2 * size, self.leading, dtype=np.uint32)
+        words = np.full(4 * size, self.leading, dtype=np.uint16)
         return words.view(np.uint64)
 
     def random(self, size):
@@ -82,10 +83,10 @@ class Scripted32:
 
 @pytest.mark.parametrize(("rest", "kept"), [(0.0, True), (0.49, True), (0.5, False), (0.99, False)])
 @pytest.mark.parametrize("tokens", [3, 12])
-def test_a_tie_of_the_first_32_bits_is_decided_by_the_rest(rest, kept, tokens):
-    """Threshold (7 + 1/2) / 2^32 with leading bits 7: kept where the rest is below 1/2."""
-    coin = Coin(np.full((1, tokens), 7.5 * 2.0**-32))
-    bits = coin.flip(one_for_all(4), np.zeros(4, np.int8), Scripted32(7, rest))
+def test_a_tie_of_the_first_16_bits_is_decided_by_the_rest(rest, kept, tokens):
+    """Threshold (7 + 1/2) / 2^16 with leading bits 7: kept where the rest is below 1/2."""
+    coin = Coin(np.full((1, tokens), 7.5 * 2.0**-16))
+    bits = coin.flip(one_for_all(4), np.zeros(4, np.int8), Scripted16(7, rest))
     assert bits.tolist() == [kept] * 4
 
 
@@ -93,14 +94,14 @@ def test_a_coin_of_zero_never_falls_on_heads_even_for_a_uniform_of_zero():
     """`<` and not `<=`: SGLang #35771, transformers and tpu-inference accept p = 0 there."""
     for tokens in (3, 12):
         coin = Coin(np.zeros((1, tokens)))
-        assert not coin.flip(one_for_all(4), np.zeros(4, np.int8), Scripted32(0, 0.0)).any()
+        assert not coin.flip(one_for_all(4), np.zeros(4, np.int8), Scripted16(0, 0.0)).any()
 
 
 def test_a_certain_coin_always_falls_on_heads():
     """Leading bits all ones and a rest next to one."""
     for tokens in (3, 12):
         coin = Coin(np.ones((1, tokens)))
-        bits = coin.flip(one_for_all(4), np.zeros(4, np.int8), Scripted32(2**32 - 1, 1 - 2.0**-53))
+        bits = coin.flip(one_for_all(4), np.zeros(4, np.int8), Scripted16(2**16 - 1, 1 - 2.0**-53))
         assert bits.all()
 
 
@@ -116,9 +117,9 @@ def test_another_token_follows_the_rest_of_the_row():
 
 
 def test_a_mass_of_1e_12_is_met_at_its_rate():
-    """Leading bits tie with the cut and the rest is drawn: P = 2^-32 * rest, not 2^-32."""
+    """Leading bits tie with the cut and the rest is drawn: P = 2^-16 * rest, not 2^-16."""
     law = np.array([[1 - 1e-12, 1e-12]])
-    drawn = Law(law).draw(one_for_all(1000), Scripted32(2**32 - 1, 1 - 2.0**-21))
+    drawn = Law(law).draw(one_for_all(1000), Scripted16(2**16 - 1, 1 - 2.0**-37))
     assert (drawn == 1).all()
-    drawn = Law(law).draw(one_for_all(1000), Scripted32(2**32 - 1, 0.5))
+    drawn = Law(law).draw(one_for_all(1000), Scripted16(2**16 - 1, 0.5))
     assert (drawn == 0).all()
