@@ -26,6 +26,7 @@ READERS: Final[Mapping[str, Callable[[Path, tuple[str, ...]], Table]]] = {
     ".jsonl": jsonl_table,
     ".parquet": parquet_table,
 }
+MOST_TRIALS: Final = 10**12  # as many as a scenario may ask for
 DRAFT, KEPT, EMITTED = ("draft", "drafted"), ("kept", "n_accepted"), ("emitted", "tokens")
 
 
@@ -58,8 +59,15 @@ def recording(path: Path, tokens: tuple[str, ...], horizon: int) -> Recording:
         raise BadSetting(f"{path}: no such file")
     table = READERS[suffix](path, tokens)
     counts = _counts(table, len(tokens) ** horizon) if "counts" in table.names else None
+    _refuse_too_many(path, table.rows if counts is None else sum(counts.tolist()))
     traced = _one_of(DRAFT, table) is not None and _one_of(KEPT, table) is not None
     return Recording(path, table.rows, traced, lambda: _batches(table, traced=traced), counts)
+
+
+def _refuse_too_many(path: Path, trials: int) -> None:
+    """A damaged header may promise any number of rows."""
+    if trials > MOST_TRIALS:
+        raise BadSetting(f"{path}: {trials:,} trials, more than {MOST_TRIALS:,}")
 
 
 def _batches(table: Table, *, traced: bool) -> Iterator[Columns]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from harness.trials import NO_TOKEN
 __all__ = ["csv_table", "jsonl_table"]
 
 TRACE = {"draft", "drafted", "kept", "n_accepted", "emitted"}
+ENCODING = "utf-8-sig"  # a mark at the start, as spreadsheets write it, is no part of a token
+LARGEST = np.iinfo(np.int64).max
 YES_OR_NO = {"true": 1, "True": 1, "yes": 1, "false": 0, "False": 0, "no": 0}
 
 
@@ -44,7 +47,7 @@ def csv_table(path: Path, tokens: tuple[str, ...]) -> Table:
 def jsonl_table(path: Path, tokens: tuple[str, ...]) -> Table:
     """Lists of tokens; or objects with tokens, or draft, kept, emitted, or token and count."""
     ids = _ids(tokens)
-    with path.open(encoding="utf-8") as lines:
+    with path.open(encoding=ENCODING) as lines:
         first = _parsed(next(lines, ""), path)
     rows = _count_lines(path)
     if isinstance(first, list):
@@ -57,7 +60,7 @@ def jsonl_table(path: Path, tokens: tuple[str, ...]) -> Table:
 
 
 def _rows(path: Path, ids: Mapping[str, int], *, skip: bool) -> Iterator[Piece]:
-    with path.open(encoding="utf-8", newline="") as lines:
+    with path.open(encoding=ENCODING, newline="") as lines:
         if skip:
             next(lines)
         while piece := [line for line in islice(lines, PIECE_ROWS) if line.strip()]:
@@ -66,16 +69,14 @@ def _rows(path: Path, ids: Mapping[str, int], *, skip: bool) -> Iterator[Piece]:
 
 def _block(lines: list[str], ids: Mapping[str, int], path: Path) -> Tokens:
     """Numbers in rows of one length are read by numpy; names and ragged rows one by one."""
-    try:
-        return np.loadtxt(lines, delimiter=",", dtype=np.int64, ndmin=2, comments=None)
-    except ValueError:
-        return _padded(
-            [[_id(cell, ids, path) for cell in row if cell] for row in csv.reader(lines)]
-        )
+    if not any(name.isdecimal() and int(name) != number for name, number in ids.items()):
+        with suppress(ValueError):
+            return np.loadtxt(lines, delimiter=",", dtype=np.int64, ndmin=2, comments=None)
+    return _padded([[_id(cell, ids, path) for cell in row if cell] for row in csv.reader(lines)])
 
 
 def _named(path: Path, ids: Mapping[str, int], placed: Mapping[str, int]) -> Iterator[Piece]:
-    with path.open(encoding="utf-8", newline="") as lines:
+    with path.open(encoding=ENCODING, newline="") as lines:
         next(lines)
         rows = csv.reader(lines)
         while piece := [row for row in islice(rows, PIECE_ROWS) if row]:
@@ -88,7 +89,7 @@ def _named(path: Path, ids: Mapping[str, int], placed: Mapping[str, int]) -> Ite
 def _json_pieces(
     path: Path, ids: Mapping[str, int], keys: Mapping[str, str] | None
 ) -> Iterator[Piece]:
-    with path.open(encoding="utf-8") as lines:
+    with path.open(encoding=ENCODING) as lines:
         while piece := [line for line in islice(lines, PIECE_ROWS) if line.strip()]:
             rows = [_parsed(line, path) for line in piece]
             if keys is None:
@@ -115,13 +116,13 @@ def _padded(rows: list[list[int]]) -> Tokens:
 
 
 def _id(cell: Any, ids: Mapping[str, int], path: Path) -> int:  # noqa: ANN401 (text or JSON)
-    if isinstance(cell, int):
+    if isinstance(cell, int) and abs(cell) <= LARGEST:
         return int(cell)
     if isinstance(cell, str):
         text = cell.strip()
         if text in ids:
             return ids[text]
-        if text.removeprefix("-").isdecimal():
+        if text.removeprefix("-").isdecimal() and abs(int(text)) <= LARGEST:
             return int(text)
     raise BadSetting(f"{path}: {str(cell)[:40]!r} is no token")
 
@@ -150,13 +151,13 @@ def _cell(row: Any, key: int | str, path: Path) -> Any:  # noqa: ANN401 (text or
 def _parsed(line: str, path: Path) -> Any:  # noqa: ANN401 (JSON)
     try:
         return json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadSetting(f"{path}: {error}: {line[:60]!r}") from error
 
 
 def _first(path: Path) -> list[str]:
     try:
-        with path.open(encoding="utf-8", newline="") as lines:
+        with path.open(encoding=ENCODING, newline="") as lines:
             return next(csv.reader(lines), [])
     except (UnicodeDecodeError, csv.Error) as error:
         raise BadSetting(f"{path}: {error}") from error

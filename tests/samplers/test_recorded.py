@@ -155,6 +155,22 @@ def test_counts_are_trials_in_a_fair_order(suffix, tmp_path, declare, assignment
     np.testing.assert_array_equal(part + np.bincount(parts[1], minlength=3), COUNTS)
 
 
+def test_a_mark_at_the_start_of_a_text_is_no_token(tmp_path, declare, assignment):
+    """As spreadsheets write it; oracle: the same file without."""
+    (tmp_path / "t.csv").write_bytes(b"\xef\xbb\xbfA\nC\nB\n")
+    sampler = declare(assignment(), kind="recorded", target=str(tmp_path / "t.csv"))
+    assert sampler.sample(3, stream(7, "mark")).tokens.ravel().tolist() == [0, 2, 1]
+
+
+def test_numbers_that_are_names_are_read_as_names(tmp_path):
+    """Tokens called 2, 1 and 0: of law .6, .3, .1 in this order; ids would give .1, .3, .6."""
+    names = np.array(["2", "1", "0"])[stream(8, "names").choice(3, 20_000, p=[0.6, 0.3, 0.1])]
+    (tmp_path / "t.csv").write_text("\n".join(names))
+    law = LAW.replace("[A, B, C]", "[2, 1, 0]").replace("0.02", "0.1")
+    result = check_tokens(tmp_path / "t.csv", parse_suite(law, "law.yaml"))
+    assert result.scenarios[0].verdict == "matches"
+
+
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
@@ -167,6 +183,11 @@ def test_counts_are_trials_in_a_fair_order(suffix, tmp_path, declare, assignment
         ("t.npy", _bytes_of_npy()[:-8], "ends before its last row"),
         ("t.parquet", b"nonsense", "t.parquet"),
         ("t.csv", b"token,count\nA,-3\n", "counts"),
+        ("t.csv", b"token,count\nA,9000000000000000000\n", "more than 1,000,000,000,000"),
+        ("t.csv", b"0,1,99999999999999999999\n", "'99999999999999999999' is no token"),
+        ("t.jsonl", b"[0, 1, 99999999999999999999]\n", "'99999999999999999999' is no token"),
+        ("t.jsonl", b"[" * 100_000 + b"\n", "recursion"),
+        ("t.npy", _bytes_of_npy().replace(b"(4, 3)", b"(4444444444444, 3)"), "more than 1,000,0"),
     ],
 )
 def test_what_cannot_be_read_is_told(name, content, told, tmp_path, declare, assignment):
