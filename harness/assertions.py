@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.arrays import Probs
-from harness.engine.likeliest import likeliest_fault
+from harness.engine.likeliest import likeliest_faults
 from harness.engine.result import ScenarioResult, SuiteResult, Verdict
 from harness.engine.run import run_suite
 from harness.errors import BadLaw, BadSetting
@@ -151,10 +151,17 @@ def _laws(target: Law, draft: Law | None, positions: int) -> LawTables:
 
 def _rows(law: npt.ArrayLike, name: str) -> Probs:
     rows = np.atleast_2d(np.asarray(law, dtype=np.float64))
-    if rows.ndim != 2 or not np.isfinite(rows).all() or (rows < 0).any():
+    if rows.ndim != 2:
         raise BadLaw(f"{name} is not a law (V,) or rows of laws (rows, V)")
-    if (abs(rows.sum(axis=1) - 1.0) > SUM_TOLERANCE).any():
-        raise BadLaw(f"{name} sums to {rows.sum(axis=1).tolist()}, not to 1")
+    if not np.isfinite(rows).all() or (rows < 0).any():
+        raise BadLaw(f"{name} has a probability that is negative or no finite number")
+    off = np.flatnonzero(abs(rows.sum(axis=1) - 1.0) > SUM_TOLERANCE)
+    if len(off):
+        total = rows[off[0]].sum()
+        raise BadLaw(
+            f"{name} sums to {total:.10g} in row {off[0]}, not to 1 within {SUM_TOLERANCE:g}; "
+            "normalise it in float64"
+        )
     return rows
 
 
@@ -189,5 +196,7 @@ _HEADLINE = {
 def _fault_line(scenario: ScenarioResult) -> list[str]:
     if scenario.verdict is not Verdict.DIFFERS:
         return []
-    fault = likeliest_fault(scenario)
-    return [f"  fault:  fits `{fault}`: {RULES[fault].about}"] if fault else []
+    fitting = [f"`{name}`: {RULES[name].about}" for name in likeliest_faults(scenario)]
+    return [
+        f"  {'or:    ' if number else 'fault: '} fits {told}" for number, told in enumerate(fitting)
+    ]

@@ -13,28 +13,31 @@ from harness.engine.result import ScenarioResult
 from harness.laws.tables import one_context
 from harness.rules import RULES
 
-__all__ = ["fault_laws", "likeliest_fault"]
+__all__ = ["fault_laws", "likeliest_faults"]
 
 SIGMAS = 6.0  # of chi-square about its mean: further off, the fault does not fit either
+TOLD_APART = 2 * math.log(1_000)  # in G, twice the logarithm of the likelihood ratio
 
 
-def likeliest_fault(scenario: ScenarioResult) -> str | None:
-    """Name of the faulty rule whose law of the first token fits the counts best.
+def likeliest_faults(scenario: ScenarioResult) -> tuple[str, ...]:
+    """Names of the faulty rules whose laws of the first token fit the counts, best first.
 
-    None where none fits, where the target fits as well, and where nothing was shown.
+    With the best come all that are less than a thousand times less likely: the counts do not tell
+    them apart. Empty where none fits, where the target fits as well, and where nothing was shown.
     """
     output = scenario.observable("output")
     if output is None or not output.trials:
-        return None
+        return ()
     misfits = {
         name: _misfit(output.counts, law)
         for name, law in fault_laws(scenario.p, scenario.q).items()
     }
-    name = min(misfits, key=misfits.__getitem__, default=None)
-    if name is None or misfits[name] >= _misfit(output.counts, output.target):
-        return None
     freedom = max(1, len(output.counts) - 1)
-    return name if misfits[name] <= freedom + SIGMAS * math.sqrt(2 * freedom) else None
+    best = min(misfits.values(), default=math.inf)
+    most = min(freedom + SIGMAS * math.sqrt(2 * freedom), best + TOLD_APART)
+    promised = _misfit(output.counts, output.target)
+    fit = [name for name, misfit in misfits.items() if misfit <= most and misfit < promised]
+    return tuple(sorted(fit, key=misfits.__getitem__))
 
 
 def fault_laws(p: Probs, q: Probs) -> Mapping[str, Probs]:
