@@ -6,6 +6,8 @@ Command modules import the library when they run, not before: `--help` must answ
 from __future__ import annotations
 
 import importlib
+import io
+import sys
 
 import click
 
@@ -66,6 +68,8 @@ class Harness(click.Group):
             formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
 
     def invoke(self, ctx: click.Context) -> object:
+        if isinstance(sys.stdout, io.TextIOWrapper):  # where a console lacks a character of a name
+            sys.stdout.reconfigure(errors="backslashreplace")
         try:
             return super().invoke(ctx)
         except HarnessError as error:

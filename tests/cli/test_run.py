@@ -57,10 +57,10 @@ def folder(tmp_path):
     return tmp_path
 
 
-def ask(folder, *arguments):
+def ask(folder, *arguments, **settings):
     """The command in a process of its own: what C prints is seen by nobody else."""
     command = [sys.executable, "-m", "harness", *arguments]
-    env = {**os.environ, "PYTHONWARNINGS": ""}
+    env = {**os.environ, "PYTHONWARNINGS": "", **settings}
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
 
 
@@ -102,3 +102,12 @@ def test_a_report_that_cannot_be_written_is_told_in_a_line(folder, monkeypatch):
     assert answer.stderr == (
         "specharness: nowhere/report.md: cannot be written: No such file or directory\n"
     )
+
+
+def test_names_that_the_console_cannot_write_are_escaped(folder):
+    """In ASCII, as where the locale is C and nothing coerces it; the numbers are still there."""
+    text = SUITE.format(name="names", procedure="rule: speculative").replace("[A,", "[日本,")
+    (folder / "names.yaml").write_text(text, encoding="utf-8")
+    answer = ask(folder, "law", "names.yaml", PYTHONIOENCODING="ascii:strict")
+    assert answer.returncode == 0, answer.stderr
+    assert "\\u65e5\\u672c" in answer.stdout
