@@ -132,7 +132,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
         raise StoreError(f"{folder}: no results folder: it has no {MANIFEST}") from None
     except OSError as error:
         raise StoreError(f"{folder}: {MANIFEST} cannot be read: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise StoreError(f"{folder}: {MANIFEST} is no JSON: {error}") from error
     if not isinstance(document, dict) or "format" not in document or "result" not in document:
         raise StoreError(f"{folder}: {MANIFEST} was not written by specharness run")

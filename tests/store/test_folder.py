@@ -201,6 +201,7 @@ BROKEN = {
     "manifest is a folder": (_a_folder_instead, "cannot be read"),
     "no json": (_text("\x00{"), "no JSON"),
     "cut": (_cut("manifest.json"), "no JSON"),
+    "nested without end": (_text("[" * 100_000), "no JSON"),
     "foreign": (_text('{"name": "a package"}'), "not written by"),
     "a list": (_text("[1]"), "not written by"),
     "format 2": (_changed(format=2), "format 2"),
