@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from harness.engine.result import SuiteResult
+    from harness.scenario import Suite
 
 __all__ = ["run", "written"]
 
-MANY = 20  # scenarios; beyond it a run draws the laws alone, and `plot` draws the rest
+MANY = 12  # scenarios; of more a run draws the laws of the most telling, and `plot` draws the rest
 PLOTS_OF_MANY = ("law",)
 
 
@@ -28,7 +31,7 @@ PLOTS_OF_MANY = ("law",)
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="In place of the suites' seeds.")
 @click.option("--trials", type=click.IntRange(1, 10**12), help="In place of all stated trials.")
 @click.option(
-    "--workers", type=click.IntRange(1, 1024), help="Threads; the results do not depend on it."
+    "--workers", type=click.IntRange(1, 1024), help="Processes; the results do not depend on it."
 )
 @click.option(
     "--sampler",
@@ -57,18 +60,28 @@ def run(
     from harness.cli.table import print_result, print_total
     from harness.engine.decide import worst_code
     from harness.engine.run import run_suite
+    from harness.executors import default_workers, processes
 
     suites = suites_at(paths, seed=seed, trials=trials)
     known = declared_samplers(samplers, out / "replay")
     refuse_undeclared(suites, known)
     results = []
-    for suite in suites:
-        with own_stdout(), watching(suite) as listener:
-            result = run_suite(suite, workers=workers, samplers=known, listener=listener)
-        folder = written(result, out, plots=plots)
-        if not as_json:
-            print_result(result, folder)
-        results.append(result)
+    count = workers or default_workers()
+    with processes(count) as pool:
+        for suite in suites:
+            alone = not _is_long(suite)
+            with own_stdout(), watching(suite) as listener:
+                result = run_suite(
+                    suite,
+                    workers=1 if alone else count,
+                    samplers=known,
+                    executor=None if alone else pool,
+                    listener=listener,
+                )
+            folder = written(result, out, plots=plots, pool=pool)
+            if not as_json:
+                print_result(result, folder)
+            results.append(result)
     if as_json:
         click.echo(_document(results), nl=False)
     elif len(results) > 1:
@@ -76,7 +89,15 @@ def run(
     raise SystemExit(worst_code(result.exit_code for result in results))
 
 
-def written(result: SuiteResult, out: Path, *, plots: bool) -> Path:
+def _is_long(suite: Suite) -> bool:
+    """Whether a scenario has work for several processes, which take a second to start."""
+    from harness.engine.plan import CHUNK_TRIALS
+    from harness.engine.sequence import SPAN
+
+    return any(s.trials >= 2 * SPAN * CHUNK_TRIALS and not s.stop_early for s in suite.scenarios)
+
+
+def written(result: SuiteResult, out: Path, *, plots: bool, pool: Executor | None = None) -> Path:
     """The results folder of a run; plots and the page that shows them come after the numbers.
 
     `specharness plot` draws more of them, and as SVG too.
@@ -89,7 +110,8 @@ def written(result: SuiteResult, out: Path, *, plots: bool) -> Path:
         from harness.plots import plot_suite
 
         names = PLOTS_OF_MANY if len(result.scenarios) > MANY else None
-        plot_suite(result, folder / "plots", names=names, kinds=("png",))
+        kinds = ("png",)
+        plot_suite(result, folder / "plots", names=names, kinds=kinds, most=MANY, executor=pool)
     add(folder, "report.html", REPORTS["html"](result, pictures(folder)))
     return folder
 

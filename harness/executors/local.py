@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from typing import Any
@@ -36,7 +37,12 @@ def processes(workers: int) -> Executor:
     """
     if workers == 1:
         return InlineExecutor()
-    return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+    return ProcessPoolExecutor(
+        workers,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=signal.signal,  # an interrupt is for the process that waits for them
+        initargs=(signal.SIGINT, signal.SIG_IGN),
+    )
 
 
 def default_workers() -> int:

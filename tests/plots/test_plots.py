@@ -314,3 +314,17 @@ def test_any_token_and_any_name_can_be_drawn(text):
     titles(figure, text, text)
     plain_ticks(panel(figure, 1, 0.5, 3, 1), [0.0], [shown_token(text)])
     figure.canvas.draw()
+
+
+def test_of_many_scenarios_the_most_telling_are_drawn(made, every_kind, tmp_path):
+    """Surprises before what is under test before controls (oracle: flags set by hand)."""
+    base = every_kind.scenarios[0]
+    kinds = {"control": (True, True), "tested": (True, False), "surprise": (False, True)}
+    scenarios = [
+        dataclasses.replace(base, name=name, as_expected=met, control=control)
+        for name, (met, control) in kinds.items()
+    ]
+    for most, shown in ((1, ["surprise"]), (2, ["tested", "surprise"])):
+        folder = tmp_path / str(most)
+        plot_suite(made.suite(scenarios), folder, names=["law"], kinds=["png"], most=most)
+        assert [p.stem.split("-")[1] for p in sorted(folder.glob("0*"))] == shown
