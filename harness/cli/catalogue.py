@@ -26,6 +26,7 @@ OBSERVED = {
     "trace": "(drafted, kept?, emitted) of one step",
     "acceptance": "share of drafted tokens that are kept",
     "committed_length": "number of tokens that a round commits",
+    "dependence": "neighbouring trials and positions: shown where it is, never proved absent",
 }
 
 

@@ -11,6 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from harness.cli import main
+from harness.cli.catalogue import everything
+from harness.scenario.model import OBSERVABLES
 
 SUITE = """
 version: 1
@@ -111,3 +113,8 @@ def test_names_that_the_console_cannot_write_are_escaped(folder):
     answer = ask(folder, "law", "names.yaml", PYTHONIOENCODING="ascii:strict")
     assert answer.returncode == 0, answer.stderr
     assert "\\u65e5\\u672c" in answer.stdout
+
+
+def test_every_observable_is_in_the_catalogue():
+    """What `observe:` may name and what is listed are the same names."""
+    assert set(everything()["observables"]) == set(OBSERVABLES)
