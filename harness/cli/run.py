@@ -91,10 +91,12 @@ def run(
 
 def _is_long(suite: Suite) -> bool:
     """Whether a scenario has work for several processes, which take a second to start."""
-    from harness.engine.plan import CHUNK_TRIALS
-    from harness.engine.sequence import SPAN
+    from harness.engine.plan import CHUNK_TRIALS, span_size
 
-    return any(s.trials >= 2 * SPAN * CHUNK_TRIALS and not s.stop_early for s in suite.scenarios)
+    return any(
+        s.trials >= 2 * span_size(s.laws.p.size) * CHUNK_TRIALS and not s.stop_early
+        for s in suite.scenarios
+    )
 
 
 def written(result: SuiteResult, out: Path, *, plots: bool, pool: Executor | None = None) -> Path:

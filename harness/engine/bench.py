@@ -14,8 +14,7 @@ import numpy as np
 from harness.arrays import Probs
 from harness.engine.draw import ChunkTask
 from harness.engine.observe_step import FULL_TRACE_UP_TO
-from harness.engine.plan import BATCH_TRIALS, CHUNK_TRIALS, Chunk
-from harness.engine.sequence import SPAN
+from harness.engine.plan import BATCH_TRIALS, CHUNK_TRIALS, Chunk, span_size
 from harness.executors import processes
 from harness.laws.contexts import markov_contexts
 from harness.laws.made import make, perturbed
@@ -73,8 +72,9 @@ def bench_rows(
 
 def _rows(subject: Subject, pools: Mapping[int, Executor]) -> Iterator[BenchRow]:
     trials = CHUNK_TRIALS // subject.tokens
+    size = span_size(subject.vocabulary)
     for n, pool in pools.items():
-        _seconds_on(n, pool, subject.task, 1)  # starts processes, builds tables
+        _seconds_on(n, pool, subject.task, 1, 1)  # starts processes, builds tables
     floors: list[float] = []
     times: dict[int, list[float]] = {n: [] for n in pools}
     buffer = np.empty((2, BATCH_TRIALS))
@@ -82,8 +82,8 @@ def _rows(subject: Subject, pools: Mapping[int, Executor]) -> Iterator[BenchRow]
     for _ in range(REPETITIONS):
         floors.append(_seconds(lambda: _fill(buffer, rng)) / CHUNK_TRIALS)
         for n, pool in pools.items():
-            units = n * SPAN * trials * subject.tokens
-            times[n].append(_seconds_on(n, pool, subject.task, trials) / units)
+            units = n * size * trials * subject.tokens
+            times[n].append(_seconds_on(n, pool, subject.task, trials, size) / units)
     floor = statistics.median(floors) * 1e9
     for n in pools:
         cost = statistics.median(times[n]) * 1e9
@@ -123,15 +123,13 @@ def _fill(buffer: Probs, rng: np.random.Generator) -> None:
         rng.random(out=buffer[1])
 
 
-def _seconds_on(workers: int, pool: Executor, task: ChunkTask, trials: int) -> float:
-    """Seconds of a span of chunks for each worker."""
+def _seconds_on(workers: int, pool: Executor, task: ChunkTask, trials: int, size: int) -> float:
+    """Seconds of a span of `size` chunks for each worker."""
     spans = [
-        [Chunk(worker * SPAN + number, trials) for number in range(SPAN)]
+        [Chunk(worker * size + number, trials) for number in range(size)]
         for worker in range(workers)
     ]
-    return _seconds(
-        lambda: [future.result() for future in [pool.submit(task.span, s) for s in spans]]
-    )
+    return _seconds(lambda: [done.result() for done in [pool.submit(task.span, s) for s in spans]])
 
 
 def _seconds(work: Callable[[], object]) -> float:

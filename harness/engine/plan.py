@@ -8,11 +8,24 @@ from itertools import pairwise
 
 from harness.checks import look_schedule
 
-__all__ = ["BATCH_TRIALS", "CHUNK_TRIALS", "Chunk", "chunks_of", "looks_of", "marks_of", "spans_of"]
+__all__ = [
+    "BATCH_TRIALS",
+    "CHUNK_TRIALS",
+    "Chunk",
+    "chunks_of",
+    "looks_of",
+    "marks_of",
+    "span_size",
+    "spans_of",
+]
 
 # Both are part of the random stream's address: changing one changes every result.
 CHUNK_TRIALS = 1 << 20  # a few milliseconds of work, and the unit of a resume
 BATCH_TRIALS = 1 << 17  # simulated at once: long enough for numpy, short enough for its caches
+
+# Probabilities: tables beyond the first take as long to send as a chunk takes to draw, beyond the
+# second several times as long.
+SMALL_TABLES, LARGE_TABLES = 1 << 13, 1 << 16
 
 FIRST_LOOK = 64  # trials; an impossible trace is refuted within a hundred or so
 FIRST_MARK, MARK_GROWTH = 1_000, 4.0  # where a run that decides nothing early is still recorded
@@ -47,6 +60,13 @@ def chunks_of(marks: tuple[int, ...]) -> tuple[tuple[Chunk, ...], ...]:
         plan.append(tuple(Chunk(number + i, size) for i, size in enumerate(sizes)))
         number += len(sizes)
     return tuple(plan)
+
+
+def span_size(probabilities: int) -> int:
+    """Chunks that go to a process together: more where large tables travel with them."""
+    if probabilities <= SMALL_TABLES:
+        return 8
+    return 32 if probabilities <= LARGE_TABLES else 96
 
 
 def spans_of(groups: tuple[tuple[Chunk, ...], ...], size: int) -> Iterator[tuple[Chunk, ...]]:

@@ -11,15 +11,13 @@ from harness.checks import spent_per_look
 from harness.engine.draw import ChunkTask, in_order
 from harness.engine.examine import SHARES
 from harness.engine.observe import Kind
-from harness.engine.plan import chunks_of, looks_of, marks_of, spans_of
+from harness.engine.plan import chunks_of, looks_of, marks_of, span_size, spans_of
 from harness.engine.prepare import Prepared
 from harness.protocols import Tally
 
 __all__ = ["Drawn", "Levels", "draw_until_decided"]
 
 Progress = Callable[[int], None]
-
-SPAN = 8  # chunks that go to a process together: its tables travel with them
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +77,8 @@ def _marks(
     scenario = prepared.scenario
     marks = marks_of(scenario.trials, stop_early=scenario.stop_early)
     task = ChunkTask(prepared.sampler, prepared.empty, seed, scenario.name)
-    spans = spans_of(chunks_of(marks), 1 if workers == 1 else SPAN)
+    size = 1 if workers == 1 else span_size(scenario.laws.p.size)
+    spans = spans_of(chunks_of(marks), size)
     tally, done = prepared.empty, 0
     for span, drawn in in_order(task.span, spans, executor, workers):
         tally, done = tally.merge(drawn), done + sum(chunk.trials for chunk in span)
