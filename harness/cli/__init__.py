@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import importlib
 import io
+import os
 import sys
+import traceback
 
 import click
 
@@ -47,7 +49,8 @@ COMMANDS = {
     ),
 }
 
-INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+INTERRUPTED, CLOSED = 130, 141  # 128 + SIGINT and 128 + SIGPIPE, as shells have it
+BUG = 70  # EX_SOFTWARE of sysexits.h
 
 
 class Harness(click.Group):
@@ -78,6 +81,14 @@ class Harness(click.Group):
         except KeyboardInterrupt:  # click would exit 1: a sampler that differs
             click.echo("specharness: interrupted", err=True)
             ctx.exit(INTERRUPTED)
+        except BrokenPipeError:  # so would this, after `| head`
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(CLOSED)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception:  # noqa: BLE001 (a bug of ours: shown, and never taken for a verdict)
+            traceback.print_exc()
+            ctx.exit(BUG)
 
 
 @click.group(cls=Harness, context_settings={"help_option_names": ["-h", "--help"]})
@@ -86,5 +97,6 @@ def main() -> None:
     """Does a speculative-decoding sampler draw from the law it promises?
 
     Exit codes: 0 all as expected; 1 a sampler that should match differs; 2 usage or scenario
-    error; 3 inconclusive; 4 invalid: a control was not caught, or a sampler failed.
+    error; 3 inconclusive; 4 invalid: a control was not caught, or a sampler failed; 70 a bug of
+    the harness; 130 interrupted.
     """

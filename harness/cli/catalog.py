@@ -10,12 +10,12 @@ __all__ = ["catalog"]
 @click.command()
 def catalog() -> None:
     """List rules, policies' orders, checks, reports and kinds of samplers, a line each."""
-    from rich.console import Console
     from rich.table import Table
 
     from harness.cli.catalogue import everything
+    from harness.cli.screen import screen
 
-    console = Console() if Console().is_terminal else Console(width=120)
+    console = screen(120)
     for title, entries in everything().items():
         table = Table(title=title, title_justify="left", show_header=False, box=None)
         for name, about in entries.items():

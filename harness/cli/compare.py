@@ -53,11 +53,12 @@ def _document(found: Comparison) -> str:
 
 
 def _print(found: Comparison) -> None:
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    console = Console() if Console().is_terminal else Console(width=180)
+    from harness.cli.screen import screen
+
+    console = screen(180)
     title = f"{' -> '.join(dict.fromkeys(found.suites))}: {' -> '.join(found.started)}"
     table = Table(title=escape(title), title_justify="left", box=None)
     for name in COLUMNS:

@@ -23,8 +23,7 @@ MOST_ROWS = 64  # tokens; a longer law is for a file, not for a screen
 @click.option("--scenario", "only", help="One scenario instead of all.")
 def law(path: Path, only: str | None) -> None:
     """Print the accounting of PATH and each rule's exact law, as fractions where it is decimal."""
-    from rich.console import Console
-
+    from harness.cli.screen import screen
     from harness.errors import UnknownName
     from harness.registry import did_you_mean
     from harness.scenario import load_suite
@@ -33,7 +32,7 @@ def law(path: Path, only: str | None) -> None:
     names = [scenario.name for scenario in suite.scenarios]
     if only is not None and only not in names:
         raise UnknownName(f"{path}: no scenario {only!r}{did_you_mean(only, names)}")
-    console = Console() if Console().is_terminal else Console(width=120)
+    console = screen(120)
     shown: set[bytes] = set()
     for scenario in suite.scenarios:
         if only not in {None, scenario.name}:

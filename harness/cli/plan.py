@@ -103,10 +103,10 @@ def _finite(value: object) -> object:
 
 
 def _print_table(found: SuitePlan) -> None:
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
+    from harness.cli.screen import screen
     from harness.reports.words import visible
 
     table = Table(title=escape(found.suite), title_justify="left", box=None)
@@ -114,7 +114,7 @@ def _print_table(found: SuitePlan) -> None:
         table.add_column(name, justify=side, overflow="fold")  # type: ignore[arg-type]
     for scenario in found.scenarios:
         table.add_row(*(escape(visible(cell)) for cell in _row(scenario)))
-    console = Console() if Console().is_terminal else Console(width=160)
+    console = screen(160)
     console.print(table)
     console.print(
         f"alpha {found.alpha:g} over {found.family} observables, delta {found.delta:g}; a control "

@@ -41,7 +41,12 @@ PLOTS_OF_MANY = ("law",)
     help="Declare a sampler that scenarios name, such as mine=my_pkg.kernels:verify.",
 )
 @click.option("--plots/--no-plots", default=True, show_default=True, help="Draw the plots.")
-@click.option("--json", "as_json", is_flag=True, help="Print results.json, and nothing else.")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print results.json (of several suites: {suites: [...]}), and nothing else.",
+)
 def run(
     paths: tuple[Path, ...],
     out: Path,
@@ -61,10 +66,12 @@ def run(
     from harness.engine.decide import worst_code
     from harness.engine.run import run_suite
     from harness.executors import default_workers, processes
+    from harness.store.folder import make_ready
 
     suites = suites_at(paths, seed=seed, trials=trials)
     known = declared_samplers(samplers, out / "replay")
     refuse_undeclared(suites, known)
+    make_ready(out)
     results = []
     count = workers or default_workers()
     with processes(count) as pool:

@@ -45,8 +45,9 @@ def _print_json(found: SelfCheck) -> None:
 
 
 def _print_table(found: SelfCheck) -> None:
-    from rich.console import Console
     from rich.table import Table
+
+    from harness.cli.screen import screen
 
     table = Table(title="selfcheck", title_justify="left", box=None)
     for name in ("", "claim", "expected", "seen", ""):
@@ -54,7 +55,7 @@ def _print_table(found: SelfCheck) -> None:
     for line in found.lines:
         verdict = "ok" if line.passed else "[bold red]FAILED[/]"
         table.add_row(line.topic, line.claim, line.expected, line.seen, verdict)
-    console = Console() if Console().is_terminal else Console(width=160)
+    console = screen(160)
     console.print(table)
     failed = sum(not line.passed for line in found.lines)
     outcome = "all as expected" if found.passed else f"{failed} NOT as expected"

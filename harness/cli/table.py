@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from harness.cli.screen import screen
 from harness.engine.decide import worst_code
 from harness.engine.result import ScenarioResult, SuiteResult
 from harness.reports.words import OUTCOMES, number, outcome, scopes, setting, visible
@@ -16,6 +17,7 @@ from harness.reports.words import OUTCOMES, number, outcome, scopes, setting, vi
 __all__ = ["print_result", "print_total"]
 
 STYLES = {"matches": "green", "differs": "yellow", "inconclusive": "magenta", "invalid": "red"}
+NARROW = 100  # characters; below it columns would break numbers
 COLUMNS = (
     ("scenario", "left"), ("verdict", "left"), ("", "left"), ("trials", "right"),
     ("TV at most", "right"),
@@ -25,15 +27,8 @@ COLUMNS = (
 
 def print_result(result: SuiteResult, folder: Path | None) -> None:
     """One suite: its scenarios, what they were held against, and where the files are."""
-    console = _console()
-    table = Table(
-        title=f"{escape(result.suite)}: {outcome(result)}", title_justify="left", box=None
-    )
-    for name, side in COLUMNS:
-        table.add_column(name, justify=side, overflow="fold", no_wrap=name == "verdict")  # type: ignore[arg-type]
-    for scenario in result.scenarios:
-        table.add_row(*_row(scenario))
-    console.print(table)
+    console = screen()
+    (_print_table if console.width >= NARROW else _print_blocks)(console, result)
     for scope in scopes(result):
         console.print(f"looked at: {escape(visible(scope))}", highlight=False)
     console.print(f"{setting(result)}; {_speed(result)}", highlight=False)
@@ -41,20 +36,39 @@ def print_result(result: SuiteResult, folder: Path | None) -> None:
         console.print(f"results in {escape(str(folder))}\n", highlight=False, soft_wrap=True)
 
 
+def _print_table(console: Console, result: SuiteResult) -> None:
+    table = Table(title=_title(result), title_justify="left", box=None)
+    for name, side in COLUMNS:
+        table.add_column(name, justify=side, overflow="fold", no_wrap=name == "verdict")  # type: ignore[arg-type]
+    for scenario in result.scenarios:
+        table.add_row(*_row(scenario))
+    console.print(table)
+
+
+def _print_blocks(console: Console, result: SuiteResult) -> None:
+    """For a terminal too narrow for columns: a scenario, then its numbers, then its finding."""
+    console.print(_title(result))
+    for scenario in result.scenarios:
+        name, verdict, met, *numbers, finding = _row(scenario)
+        console.print(f"{verdict} {met}: {name}", highlight=False)
+        names = [column for column, _ in COLUMNS[3:-1]]
+        told = ", ".join(f"{n} {v}" for n, v in zip(names, numbers, strict=True))
+        console.print(f"  {told}\n  {finding}", highlight=False)
+
+
+def _title(result: SuiteResult) -> str:
+    return f"{escape(result.suite)}: {outcome(result)}"
+
+
 def print_total(results: Sequence[SuiteResult]) -> None:
     """One line over all suites."""
     scenarios = [scenario for result in results for scenario in result.scenarios]
     met = sum(scenario.as_expected for scenario in scenarios)
     code = worst_code(result.exit_code for result in results)
-    _console().print(
+    screen().print(
         f"{len(results)} suites, {len(scenarios)} scenarios, {met} as expected: {OUTCOMES[code]}",
         highlight=False,
     )
-
-
-def _console() -> Console:
-    console = Console()
-    return console if console.is_terminal else Console(width=160)
 
 
 def _row(scenario: ScenarioResult) -> list[str]:

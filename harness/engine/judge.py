@@ -16,6 +16,7 @@ from harness.engine.result import (
     ObservableResult,
     ScenarioResult,
     Verdict,
+    speaking,
 )
 from harness.engine.rooms import Ready
 from harness.engine.seen import Examined, Seen
@@ -52,19 +53,23 @@ def judge(outcomes: Sequence[Outcome], suite: Suite) -> tuple[ScenarioResult, ..
     after = family_adjusted(
         [s.p_value for _, s in judged], [not scenario.control for scenario, _ in judged]
     )
-    p_of = {id(s): p for (_, s), p in zip(judged, after, strict=True)}
+    in_turn = iter(after)
     return tuple(
-        _scenario(outcome, [_observable(s, p_of, outcome, suite) for s in outcome.seen], suite)
+        _scenario(
+            outcome,
+            [
+                _observable(s, next(in_turn) if s.observable.judged else s.p_value, outcome, suite)
+                for s in outcome.seen
+            ],
+            suite,
+        )
         for outcome in outcomes
     )
 
 
-def _observable(
-    seen: Seen, p_of: dict[int, float], outcome: Outcome, suite: Suite
-) -> ObservableResult:
+def _observable(seen: Seen, p_adjusted: float, outcome: Outcome, suite: Suite) -> ObservableResult:
     observable, epsilon = seen.observable, outcome.ready.scenario.epsilon
-    factor = p_of.get(id(seen), seen.p_value) / seen.p_value if seen.p_value > 0 else 1.0
-    p_adjusted = p_of.get(id(seen), seen.p_value)
+    factor = p_adjusted / seen.p_value if seen.p_value > 0 else 1.0
     verdict = decide(p_adjusted, suite.alpha, seen.proved, epsilon)
     cells = len(observable.target)
     return ObservableResult(
@@ -133,21 +138,23 @@ def _verdict(outcome: Outcome, observables: list[ObservableResult]) -> tuple[Ver
     if outcome.ready.problems:
         return Verdict.INVALID, "stated facts are wrong: " + "; ".join(outcome.ready.problems)
     judged = [o for o in observables if o.judged]
-    verdict = worst(o.verdict for o in judged)
-    deciding = next((o for o in judged if o.verdict is verdict), None)
-    if deciding is None:
+    if not judged:
         return Verdict.INVALID, "nothing that this sampler shows is judged; see `observe:`"
-    return verdict, f"{deciding.observable}: {deciding.finding}"
+    verdict = worst(o.verdict for o in judged)
+    deciding = speaking(judged, verdict)
+    return verdict, f"{deciding.observable}: {deciding.finding}" if deciding else ""
 
 
 def _acceptance(observables: list[ObservableResult], delta: float) -> Acceptance | None:
-    found = next((o for o in observables if o.observable.startswith("acceptance")), None)
-    if found is None or found.trials == 0:
+    """First drafted tokens kept, over all prompts; expected of the rule itself."""
+    found = [o for o in observables if o.observable.split(" [")[0] == "acceptance" and o.trials]
+    if not found:
         return None
-    kept = int(found.counts[0])
-    expected = None if found.exact is None else float(found.exact[0])
-    low, high = clopper_pearson(kept, found.trials, delta)
-    return Acceptance(kept / found.trials, expected, low, high)
+    kept, trials = sum(int(o.counts[0]) for o in found), sum(o.trials for o in found)
+    means = [o.trials * float(o.exact[0]) for o in found if o.exact is not None]
+    expected = sum(means) / trials if len(means) == len(found) else None
+    low, high = clopper_pearson(kept, trials, delta)
+    return Acceptance(kept / trials, expected, low, high)
 
 
 def _name(scenario: Scenario) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -17,6 +17,7 @@ __all__ = [
     "ScenarioResult",
     "SuiteResult",
     "Verdict",
+    "speaking",
 ]
 
 
@@ -78,6 +79,21 @@ class ObservableResult:
         return min((e.p_adjusted for e in self.evidence), default=1.0)
 
 
+def speaking(observables: Sequence[ObservableResult], verdict: Verdict) -> ObservableResult | None:
+    """Of the observables that decided a verdict the one to show: where a sampler differs the
+    simplest, where it matches the one that says most.
+    """
+    judged = [o for o in observables if o.judged]
+    deciding = [o for o in judged if o.verdict is verdict] or judged or list(observables)
+    order = ["output", "joint"] if verdict is Verdict.DIFFERS else ["joint", "output"]
+
+    def rank(seen: ObservableResult) -> int:
+        name = seen.observable.split(" [")[0]
+        return order.index(name) if name in order else len(order)
+
+    return min(deciding, key=rank, default=None)
+
+
 @dataclass(frozen=True, slots=True)
 class Acceptance:
     """Drafted tokens kept per drafted token verified: seen, and expected of the exact rule."""
@@ -121,13 +137,8 @@ class ScenarioResult:
 
     @property
     def headline(self) -> ObservableResult | None:
-        """The observable that speaks for the scenario: one that decided its verdict, the joint law
-        before the output law, and that before all others.
-        """
-        judged = [o for o in self.observables if o.judged]
-        deciding = [o for o in judged if o.verdict is self.verdict] or judged or self.observables
-        order = {"joint": 0, "output": 1}
-        return min(deciding, key=lambda o: order.get(o.observable.split(" [")[0], 2), default=None)
+        """The observable that speaks for the scenario."""
+        return speaking(self.observables, self.verdict)
 
     def observable(self, name: str) -> ObservableResult | None:
         """The result of one observable, of the first prompt where there are several; or None."""

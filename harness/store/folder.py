@@ -22,7 +22,7 @@ from harness.errors import HarnessError, StoreError
 from harness.store.decode import decoded
 from harness.store.encode import Arrays, encoded
 
-__all__ = ["FORMAT", "add", "load", "pictures", "save"]
+__all__ = ["FORMAT", "add", "load", "make_ready", "pictures", "save"]
 
 FORMAT: Final = 1
 MANIFEST, TALLIES = "manifest.json", "tallies.npz"
@@ -43,6 +43,16 @@ def save(result: SuiteResult, root: Path, files: Mapping[str, str]) -> Path:
         for file, text in files.items():
             (folder / _plain(file)).write_text(text, encoding="utf-8", newline="")
     return root / name
+
+
+def make_ready(root: Path) -> None:
+    """Make the folder that results go to; StoreError, before a trial is drawn, where none can."""
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=root):
+            pass
+    except OSError as error:
+        raise StoreError(f"{root}: results cannot be written there: {error.strerror}") from error
 
 
 def load(folder: Path) -> SuiteResult:
