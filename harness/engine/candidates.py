@@ -21,6 +21,7 @@ from harness.scenario.model import Scenario
 
 __all__ = ["Candidate", "candidates", "scenario_of"]
 
+ONE_POSITION = {"output", "trace", "acceptance"}  # what the laws of the first position tell of
 MOST_JOINT = 16_384  # cells of a joint law that is worked out for every rule
 
 
@@ -48,7 +49,7 @@ def candidates(
     """
     asked = scenario_of(result, scenario)
     laws = asked.laws if asked else one_context(scenario.p, scenario.q)
-    wanted = [o for o in seen if asked or base_name(o.observable)[0] != "joint"]
+    wanted = [o for o in seen if asked or base_name(o.observable)[0] in ONE_POSITION]
     promised = replace(laws, p=laws.target, proposal=laws.q)
     made = [_candidate(name, RULES[name], promised, scenario, wanted) for name in RULES]
     found = [*made, *_as_configured(laws, scenario, wanted)]

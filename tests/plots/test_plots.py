@@ -324,7 +324,7 @@ def test_of_many_scenarios_the_most_telling_are_drawn(made, every_kind, tmp_path
         dataclasses.replace(base, name=name, as_expected=met, control=control)
         for name, (met, control) in kinds.items()
     ]
-    for most, shown in ((1, ["surprise"]), (2, ["tested", "surprise"])):
+    for most, drawn in ((1, ["surprise"]), (2, ["tested", "surprise"])):
         folder = tmp_path / str(most)
         plot_suite(made.suite(scenarios), folder, names=["law"], kinds=["png"], most=most)
-        assert [p.stem.split("-")[1] for p in sorted(folder.glob("0*"))] == shown
+        assert [p.stem.split("-")[1] for p in sorted(folder.glob("0*"))] == drawn
