@@ -20,7 +20,7 @@ STYLES = {"matches": "green", "differs": "yellow", "inconclusive": "magenta", "i
 NARROW = 100  # characters; below it columns would break numbers
 COLUMNS = (
     ("scenario", "left"), ("verdict", "left"), ("", "left"), ("trials", "right"),
-    ("TV at most", "right"),
+    ("TV at most", "right"), ("epsilon", "right"),
     ("could see TV", "right"), ("ln E", "right"), ("kept", "right"), ("finding", "left"),
 )  # fmt: skip
 
@@ -81,6 +81,7 @@ def _row(scenario: ScenarioResult) -> list[str]:
         met if scenario.as_expected else f"[bold red]{met}[/]",
         f"{scenario.trials:,}",
         number(main.tv_bound) if main else "–",
+        f"{scenario.epsilon:g}",
         number(main.tv_detectable) if main else "–",
         number(main.log_e) if main else "–",
         f"{kept.observed:.4f}" if kept else "–",

@@ -15,6 +15,7 @@ from harness.engine import observe_rounds as rounds
 from harness.engine.exact import exact_joint, exact_kept_length, exact_single
 from harness.engine.known_faults import joint_faults, output_faults
 from harness.engine.observe import Kind, Observable
+from harness.engine.observe_derived import acceptances, outputs
 from harness.engine.observe_step import FULL_TRACE_UP_TO, single_position
 from harness.errors import BadSetting
 from harness.laws.joint import MOST_JOINT_CELLS, joint_size
@@ -144,7 +145,8 @@ def _joint(geometry: Geometry, rule: Rule | None, judged: frozenset[str], start:
         faults=joint_faults(laws, **shape),
         judged=counts,
     )
-    return (observable,), JointTally.empty(laws.vocabulary, horizon, laws.contexts.end)
+    singly = outputs(observable, geometry.tokens, horizon)
+    return (observable, *singly), JointTally.empty(laws.vocabulary, horizon, laws.contexts.end)
 
 
 def _grouped(geometry: Geometry, start: int, judged: bool) -> Observed:
@@ -176,8 +178,8 @@ def _length(geometry: Geometry, rule: Rule | None, judged: frozenset[str], start
     exact = exact_kept_length(rule, laws, draft_length=k, start=start) if rule else None
     if promised is None:
         return (), LengthTally.empty(k)
-    judging = "committed_length" in judged
-    return (rounds.committed_length(promised, exact, judged=judging),), LengthTally.empty(k)
+    lengths = rounds.committed_length(promised, exact, judged="committed_length" in judged)
+    return (lengths, *acceptances(lengths)), LengthTally.empty(k)
 
 
 def _later_positions(geometry: Geometry, judged: frozenset[str], start: int) -> Iterator[Observed]:
