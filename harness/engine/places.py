@@ -94,14 +94,16 @@ def _strongest(corrected: Floats) -> list[int]:
 
 def _branch(name: str, cell: int, scenario: ScenarioResult, cells: int) -> tuple[str, int | None]:
     vocabulary = len(scenario.tokens)
+    if name.startswith("acceptance at position "):
+        return "length", int(name.rsplit(" ", 1)[1])
     if name in {"acceptance", "committed_length"}:
         return "length", None
     if name == "dependence":
         return "dependence", None
     if name == "bonus":
         return "bonus", scenario.draft_length + 1
-    if name == "output":
-        return "output", 1
+    if name.startswith("output"):
+        return "output", int(name.rsplit(" ", 1)[1]) if " " in name else 1
     if name.startswith("trace"):
         return _step_branch(name, cell, vocabulary, cells)
     return name, None
