@@ -75,14 +75,14 @@ def sizes(p: npt.ArrayLike, q: npt.ArrayLike, n: int, alpha: float) -> dict[str,
 def martingale_means(process: EProcess, n: int) -> dict[str, float]:
     """Sum of P(N) E(N) over all outcomes of n draws, for each part: one (or less, off support)."""
     every = outcomes(n, process.promised.size)
-    mass, logs = np.exp(log_pmf(every, process.promised)), process.log_e(every)
+    log_mass, logs = log_pmf(every, process.promised), process.log_e(every)
     parts = {
         "total": logs.total,
         "multi-resolution": logs.multi_resolution,
         "cell": logs.cell,
         "directed": logs.directed,
     }
-    return {name: float((mass * np.exp(part)).sum()) for name, part in parts.items()}
+    return {name: float(np.exp(log_mass + part).sum()) for name, part in parts.items()}
 
 
 @dataclass(frozen=True, slots=True)

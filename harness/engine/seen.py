@@ -11,7 +11,7 @@ import numpy as np
 from harness.arrays import Counts
 from harness.checks import Certificate, certify
 from harness.engine.decide import adjusted
-from harness.engine.examine import Examiner
+from harness.engine.examine import SHARES, Examiner
 from harness.engine.finding import finding
 from harness.engine.impossible import Offender
 from harness.engine.observe import Kind, Observable
@@ -80,7 +80,7 @@ def _seen(prepared: Prepared, drawn: Drawn, suite: Suite) -> Iterator[Seen]:
             0.0 if observable.kind is Kind.PAIRS else certificate.bound,
             log_e,
             _told(examiner.evidence(counts, log_e, rng, final=drawn.final), offender),
-            examiner.detectable(int(counts.sum()), suite.alpha),
+            examiner.detectable(int(counts.sum()), SHARES["chi-square"] * suite.alpha),
             partial(
                 finding,
                 observable=observable,
