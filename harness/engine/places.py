@@ -93,20 +93,15 @@ def _strongest(corrected: Floats) -> list[int]:
 
 
 def _branch(name: str, cell: int, scenario: ScenarioResult, cells: int) -> tuple[str, int | None]:
-    vocabulary = len(scenario.tokens)
-    if name.startswith("acceptance at position "):
-        return "length", int(name.rsplit(" ", 1)[1])
-    if name in {"acceptance", "committed_length"}:
-        return "length", None
-    if name == "dependence":
-        return "dependence", None
-    if name == "bonus":
+    base, _, position = name.partition(" at position ")
+    if base.startswith("trace"):
+        return _step_branch(name, cell, len(scenario.tokens), cells)
+    if base == "bonus":
         return "bonus", scenario.draft_length + 1
-    if name.startswith("output"):
-        return "output", int(name.rsplit(" ", 1)[1]) if " " in name else 1
-    if name.startswith("trace"):
-        return _step_branch(name, cell, vocabulary, cells)
-    return name, None
+    if base == "output":
+        return "output", int(position or 1)
+    branch = "length" if base in {"acceptance", "committed_length"} else base
+    return branch, int(position) if position else None
 
 
 def _step_branch(name: str, cell: int, vocabulary: int, cells: int) -> tuple[str, int]:
