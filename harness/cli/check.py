@@ -48,16 +48,19 @@ def check(
     from dataclasses import replace
 
     from harness.assertions import check_tokens
-    from harness.cli.run import written
+    from harness.cli.run import illustrate
     from harness.cli.table import print_result
-    from harness.reports import REPORTS
+    from harness.reports import REPORTS, run_files
+    from harness.store.folder import save
 
     suite = _suite(law)
     if epsilon is not None:
         scenarios = tuple(replace(s, epsilon=epsilon) for s in suite.scenarios)
         suite = replace(suite, scenarios=scenarios)
     result = check_tokens(tokens, suite, scenario=scenario)
-    folder = None if out is None else written(result, out, plots=True)
+    folder = None if out is None else save(result, out, run_files(result))
+    if folder is not None:
+        illustrate(folder, plots=True)
     if as_json:
         click.echo(REPORTS["json"](result), nl=False)
     else:

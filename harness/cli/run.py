@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from harness.engine.result import SuiteResult
     from harness.scenario import Suite
 
-__all__ = ["run", "written"]
+__all__ = ["illustrate", "run"]
 
 MANY = 12  # scenarios; of more a run draws the laws of the most telling, and `plot` draws the rest
 PLOTS_OF_MANY = ("law",)
@@ -65,16 +63,18 @@ def run(
     from harness.cli.table import print_result, print_total
     from harness.engine.decide import worst_code
     from harness.engine.run import run_suite
-    from harness.executors import default_workers, processes
-    from harness.store.folder import make_ready
+    from harness.executors import InlineExecutor, default_workers, processes
+    from harness.reports import run_files
+    from harness.store.folder import make_ready, save
 
     suites = suites_at(paths, seed=seed, trials=trials)
     known = declared_samplers(samplers, out / "replay")
     refuse_undeclared(suites, known)
     make_ready(out)
-    results = []
+    results, pages = [], []
     count = workers or default_workers()
     with processes(count) as pool:
+        artist = pool if len(suites) > 1 else InlineExecutor()  # draws while the next suite runs
         for suite in suites:
             alone = not _is_long(suite)
             with own_stdout(), watching(suite) as listener:
@@ -85,10 +85,13 @@ def run(
                     executor=None if alone else pool,
                     listener=listener,
                 )
-            folder = written(result, out, plots=plots, pool=pool)
+            folder = save(result, out, run_files(result))
+            pages.append(artist.submit(illustrate, folder, plots=plots))
             if not as_json:
                 print_result(result, folder)
             results.append(result)
+        for page in pages:
+            page.result()
     if as_json:
         click.echo(_document(results), nl=False)
     elif len(results) > 1:
@@ -106,23 +109,21 @@ def _is_long(suite: Suite) -> bool:
     )
 
 
-def written(result: SuiteResult, out: Path, *, plots: bool, pool: Executor | None = None) -> Path:
-    """The results folder of a run; plots and the page that shows them come after the numbers.
+def illustrate(folder: Path, *, plots: bool) -> None:
+    """Pictures of the results in `folder`, and the page that shows them; the numbers come first.
 
     `specharness plot` draws more of them, and as SVG too.
     """
-    from harness.reports import REPORTS, run_files
-    from harness.store.folder import add, pictures, save
+    from harness.reports import REPORTS
+    from harness.store.folder import add, load, pictures
 
-    folder = save(result, out, run_files(result))
+    result = load(folder)
     if plots:
         from harness.plots import plot_suite
 
         names = PLOTS_OF_MANY if len(result.scenarios) > MANY else None
-        kinds = ("png",)
-        plot_suite(result, folder / "plots", names=names, kinds=kinds, most=MANY, executor=pool)
+        plot_suite(result, folder / "plots", names=names, kinds=("png",), most=MANY)
     add(folder, "report.html", REPORTS["html"](result, pictures(folder)))
-    return folder
 
 
 def _document(results: list[SuiteResult]) -> str:

@@ -28,7 +28,8 @@ class Observable:
     `target` (cells,) is the promised law, hard zeros as exact zeros; `exact` the law of the rule
     under test, None where it is not known; `draft` a law that orders the cells, for KS and for
     ratio bins. `counts` reads the tally. `label` names a cell by its number; where cells are
-    sequences, `words` are what they are made of, the first one leading.
+    sequences, `words` are what they are made of, the first one leading. What is `derived` from
+    another observable is told with its bound and its e-value, without tests of its own.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Observable:
     faults: Mapping[str, Probs] = field(default_factory=dict)
     kind: Kind = Kind.LAW
     words: tuple[str, ...] = ()
+    derived: bool = False
 
     def __post_init__(self) -> None:
         for name in ("target", "exact", "draft"):

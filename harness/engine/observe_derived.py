@@ -21,6 +21,7 @@ def outputs(joint: Observable, tokens: tuple[str, ...], horizon: int) -> Iterato
         yield Observable(
             f"output at position {position + 1}",
             judged=False,
+            derived=True,
             target=marginal(joint.target),
             counts=_of(joint.counts, marginal),
             label=tokens.__getitem__,
@@ -40,6 +41,7 @@ def acceptances(lengths: Observable) -> Iterator[Observable]:
         yield Observable(
             f"acceptance at position {position + 1}",
             judged=False,
+            derived=True,
             target=promised / promised.sum(),
             counts=_of(lengths.counts, kept_of),
             label=("kept", "rejected").__getitem__,
