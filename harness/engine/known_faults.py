@@ -14,7 +14,7 @@ from harness.laws.joint import joint_law
 from harness.laws.tables import LawTables, one_context
 from harness.rules import RULES
 
-__all__ = ["joint_faults", "output_faults"]
+__all__ = ["fault_outputs", "joint_faults", "output_faults"]
 
 OUTPUT_UP_TO = 32  # tokens
 JOINT_UP_TO = 4_096  # cells; above, and for long drafts, the bets on faults are left out
@@ -36,9 +36,14 @@ def _faults() -> list[str]:
 @lru_cache(maxsize=64)
 def _output_faults(p: bytes, q: bytes) -> Mapping[str, Probs]:
     laws = one_context(np.frombuffer(p), np.frombuffer(q))
-    steps = {name: exact_single(RULES[name], laws) for name in _faults()}
-    outputs = {name: step.output for name, step in steps.items() if step is not None}
+    outputs = fault_outputs(laws)
     return {name: law for name, law in outputs.items() if (law != laws.target[0]).any()}
+
+
+def fault_outputs(laws: LawTables) -> Mapping[str, Probs]:
+    """Law (V,) of the first token under each rule that is not lossless, where it has one."""
+    steps = {name: exact_single(RULES[name], laws) for name in _faults()}
+    return {name: step.output for name, step in steps.items() if step is not None}
 
 
 @dataclass(frozen=True)

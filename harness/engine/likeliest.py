@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 import numpy as np
+from scipy import special
 
 from harness.arrays import Counts, Probs
-from harness.engine.exact import exact_single
+from harness.engine.known_faults import fault_outputs
 from harness.engine.result import ScenarioResult
 from harness.laws.tables import one_context
-from harness.rules import RULES
 
-__all__ = ["fault_laws", "likeliest_faults"]
+__all__ = ["likeliest_faults"]
 
-SIGMAS = 6.0  # of chi-square about its mean: further off, the fault does not fit either
-TOLD_APART = 2 * math.log(1_000)  # in G, twice the logarithm of the likelihood ratio
+REFUTED = 1e-6  # tail of chi-square beyond which a fault does not fit either
+TOLD_APART = 2 * math.log(1e6)  # in G: a likelihood ratio that the true law reaches once in 1e6
 
 
 def likeliest_faults(scenario: ScenarioResult) -> tuple[str, ...]:
     """Names of the faulty rules whose laws of the first token fit the counts, best first.
 
-    With the best come all that are less than a thousand times less likely: the counts do not tell
+    With the best come all that are less than a million times less likely: the counts do not tell
     them apart. Empty where none fits, where the target fits as well, and where nothing was shown.
     """
     output = scenario.observable("output")
@@ -30,22 +29,14 @@ def likeliest_faults(scenario: ScenarioResult) -> tuple[str, ...]:
         return ()
     misfits = {
         name: _misfit(output.counts, law)
-        for name, law in fault_laws(scenario.p, scenario.q).items()
+        for name, law in fault_outputs(one_context(scenario.p, scenario.q)).items()
     }
     freedom = max(1, len(output.counts) - 1)
     best = min(misfits.values(), default=math.inf)
-    most = min(freedom + SIGMAS * math.sqrt(2 * freedom), best + TOLD_APART)
+    most = min(float(special.chdtri(freedom, REFUTED)), best + TOLD_APART)
     promised = _misfit(output.counts, output.target)
     fit = [name for name, misfit in misfits.items() if misfit <= most and misfit < promised]
     return tuple(sorted(fit, key=misfits.__getitem__))
-
-
-def fault_laws(p: Probs, q: Probs) -> Mapping[str, Probs]:
-    """Law (V,) of the first token under each rule that is not lossless, where it has one."""
-    laws = one_context(p, q)
-    faults = (name for name in RULES if RULES[name].discrete and not RULES[name].lossless)
-    steps = {name: exact_single(RULES[name], laws) for name in faults}
-    return {name: step.output for name, step in steps.items() if step is not None}
 
 
 def _misfit(counts: Counts, law: Probs) -> float:

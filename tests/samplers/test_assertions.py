@@ -42,13 +42,13 @@ def test_failure_says_all_that_is_needed(functions):
     assert "% too" in text
 
 
-@pytest.mark.parametrize("draft_length", [1, 3])
-@pytest.mark.parametrize("seed", range(6))
-def test_the_fault_that_it_is_is_among_those_named(seed, draft_length, functions):
+@pytest.mark.parametrize("seed", range(12))
+def test_the_fault_that_it_is_is_among_those_named(seed, functions):
     """At the few trials that refute it, resampling from p (.590, .295, .115) cannot be told from
-    retrying (.588, .294, .118): naming the likelier alone was wrong in 7 of these 12 runs.
+    retrying (.588, .294, .118). Where the output refutes p, the true fault is missing only when
+    it is a million times less likely than another: about 1e-5 over seeds and faults.
     """
-    shape = {"target": P, "draft": Q, "draft_length": draft_length, "seed": seed}
+    shape = {"target": P, "draft": Q, "draft_length": 1, "seed": seed}
     with pytest.raises(AssertionError, match="fits `resample-from-target`"):
         assert_preserves_target(functions.target_residual, **shape)
 

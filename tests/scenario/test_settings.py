@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import jsonschema
 import pytest
 
 from harness.scenario import Facts, SamplerRef, load_suite, load_suites, parse_suite, schema
@@ -158,7 +159,6 @@ def test_a_folder_s_suites_come_by_name_and_subfolders_wait_to_be_named(tmp_path
 
 def test_the_schema_completes_rules_and_accepts_what_the_loader_accepts():
     """Oracle: the jsonschema package, on a file with most keys, and on the same file spoilt."""
-    jsonschema = pytest.importorskip("jsonschema")
     exported = schema(["speculative", "one-hot"])
     jsonschema.Draft202012Validator.check_schema(exported)
     good = {
